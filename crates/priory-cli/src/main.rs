@@ -1,0 +1,2 @@
+//! The priory program.
+fn main() {}

@@ -1,0 +1,166 @@
+//! Several rows, column by column, as a reader hands them over.
+
+use crate::schema::{Kind, Schema};
+use crate::vocabulary::Vocabulary;
+
+/// The code of a missing value in [`CategoryColumn::codes`].
+pub const MISSING: u32 = 0;
+
+/// Rows to observe, forget or score. The columns stand in the order of the schema.
+///
+/// A reader fills one batch after another into the same memory: [`Batch::clear`] keeps the buffers.
+#[derive(Debug, Clone, Default)]
+pub struct Batch {
+    /// The number of the first row in its source, counted from 1; messages name rows by it.
+    pub first_row: u64,
+    /// How many rows there are.
+    pub rows: usize,
+    /// The class of each row. Rows whose class is missing are not learnt from. Scoring does not look at it.
+    pub classes: CategoryColumn,
+    /// The weight of each row; empty if every row counts one.
+    pub weights: Vec<f64>,
+    /// The features.
+    pub columns: Vec<BatchColumn>,
+}
+
+/// One feature of every row.
+#[derive(Debug, Clone)]
+pub enum BatchColumn {
+    /// Strings, for columns of kind category or joint.
+    Category(CategoryColumn),
+    /// Numbers; a missing one is NaN.
+    Number(Vec<f64>),
+}
+
+/// A column of strings: each row holds the code of a value, 0 for missing, i + 1 for the i-th value.
+#[derive(Debug, Clone, Default)]
+pub struct CategoryColumn {
+    /// The values that occur in this batch.
+    pub values: Vocabulary,
+    /// One code per row.
+    pub codes: Vec<u32>,
+}
+
+impl Batch {
+    /// A batch without rows, for a table of this schema.
+    pub fn new(schema: &Schema) -> Self {
+        let columns = schema.columns.iter().map(|column| match column.kind {
+            Kind::Category | Kind::Joint => BatchColumn::Category(CategoryColumn::default()),
+        });
+        Batch { first_row: 1, columns: columns.collect(), ..Batch::default() }
+    }
+
+    /// A batch from rows of strings, with `None` where a value is missing; for small tables written by hand.
+    ///
+    /// ```
+    /// let batch = priory::Batch::from_rows(&[("yes", &[Some("sunny"), None])]);
+    /// assert_eq!((batch.rows, batch.columns.len()), (1, 2));
+    /// ```
+    pub fn from_rows<R: AsRef<[Option<&'static str>]>>(rows: &[(&str, R)]) -> Self {
+        let mut classes = CategoryColumn::default();
+        let mut columns =
+            vec![CategoryColumn::default(); rows.first().map_or(0, |(_, values)| values.as_ref().len())];
+        for (class, values) in rows {
+            classes.push(Some(class));
+            columns.iter_mut().zip(values.as_ref()).for_each(|(column, value)| column.push(*value));
+        }
+        let columns = columns.into_iter().map(BatchColumn::Category).collect();
+        Batch { first_row: 1, rows: rows.len(), classes, weights: Vec::new(), columns }
+    }
+
+    /// Removes the rows but keeps the memory. The next row follows the last of this batch.
+    pub fn clear(&mut self) {
+        self.first_row += self.rows as u64;
+        self.rows = 0;
+        self.classes.clear();
+        self.weights.clear();
+        for column in &mut self.columns {
+            match column {
+                BatchColumn::Category(column) => column.clear(),
+                BatchColumn::Number(values) => values.clear(),
+            }
+        }
+    }
+
+    /// The weight of a row.
+    #[inline]
+    pub fn weight(&self, row: usize) -> f64 {
+        if self.weights.is_empty() { 1.0 } else { self.weights[row] }
+    }
+
+    /// The number of a row in its source, counted from 1.
+    pub fn row_number(&self, row: usize) -> u64 {
+        self.first_row + row as u64
+    }
+
+    /// The rows at these positions, in this order. They are numbered anew.
+    pub fn select(&self, rows: &[usize]) -> Batch {
+        Batch {
+            first_row: self.first_row,
+            rows: rows.len(),
+            classes: self.classes.select(rows),
+            weights: if self.weights.is_empty() { Vec::new() } else { pick(&self.weights, rows) },
+            columns: self.columns.iter().map(|column| column.select(rows)).collect(),
+        }
+    }
+
+    /// A column of strings.
+    ///
+    /// # Panics
+    /// If the column at this position holds numbers; the schema says which do.
+    pub fn category(&self, column: usize) -> &CategoryColumn {
+        match &self.columns[column] {
+            BatchColumn::Category(column) => column,
+            BatchColumn::Number(_) => panic!("column {column} of the batch holds numbers"),
+        }
+    }
+}
+
+impl BatchColumn {
+    fn select(&self, rows: &[usize]) -> BatchColumn {
+        match self {
+            BatchColumn::Category(column) => BatchColumn::Category(column.select(rows)),
+            BatchColumn::Number(values) => BatchColumn::Number(pick(values, rows)),
+        }
+    }
+
+    /// Marks the rows that have a value here.
+    pub(crate) fn mark_known(&self, known: &mut [bool]) {
+        match self {
+            BatchColumn::Category(column) => {
+                known.iter_mut().zip(&column.codes).for_each(|(known, &code)| *known |= code != MISSING);
+            }
+            BatchColumn::Number(values) => {
+                known.iter_mut().zip(values).for_each(|(known, value)| *known |= !value.is_nan());
+            }
+        }
+    }
+}
+
+fn pick<T: Copy>(values: &[T], rows: &[usize]) -> Vec<T> {
+    rows.iter().map(|&row| values[row]).collect()
+}
+
+impl CategoryColumn {
+    /// Appends a row.
+    #[inline]
+    pub fn push(&mut self, value: Option<&str>) {
+        let code = value.map_or(MISSING, |value| self.values.intern(value) as u32 + 1);
+        self.codes.push(code);
+    }
+
+    /// The value in a row, unless it is missing.
+    pub fn value(&self, row: usize) -> Option<&str> {
+        let code = self.codes[row];
+        (code != MISSING).then(|| self.values.name(code as usize - 1))
+    }
+
+    fn clear(&mut self) {
+        self.values.clear();
+        self.codes.clear();
+    }
+
+    fn select(&self, rows: &[usize]) -> CategoryColumn {
+        CategoryColumn { values: self.values.clone(), codes: pick(&self.codes, rows) }
+    }
+}

@@ -1,0 +1,86 @@
+//! What can go wrong between a batch and a report.
+
+/// One enum for the whole library; every variant says where, what was found and what was expected.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The schema names something twice or leaves nothing to learn from.
+    #[error("{0}")]
+    Schema(String),
+    /// A setting makes no sense, by itself or for these data.
+    #[error("{0}")]
+    Settings(String),
+    /// A row's weight is negative, infinite or not a number.
+    #[error("row {row}: the weight {weight} is not a finite number of zero or more")]
+    Weight {
+        /// Row of the data, counted from 1.
+        row: u64,
+        /// The weight as it was found.
+        weight: f64,
+    },
+    /// All weights together exceed what an f64 can hold.
+    #[error("row {row}: the weights add up to more than {:e}", f64::MAX)]
+    WeightOverflow {
+        /// Row at which the total overflows, counted from 1.
+        row: u64,
+    },
+    /// A batch does not have the columns that the schema lists.
+    #[error("the batch has {found} columns, the schema {expected}")]
+    BatchColumns {
+        /// Columns in the batch.
+        found: usize,
+        /// Columns in the schema.
+        expected: usize,
+    },
+    /// More classes than a classifier can sensibly have: the target is probably a number or an identifier.
+    #[error("the target `{target}` has more than {limit} classes")]
+    TooManyClasses {
+        /// The target column.
+        target: String,
+        /// How many classes are allowed.
+        limit: usize,
+    },
+    /// Rows were to be forgotten that cannot all have been learnt.
+    #[error("row {row} was never learnt: {what} would count less than zero")]
+    NeverLearnt {
+        /// First row that cannot be taken away, counted from 1.
+        row: u64,
+        /// Which count would fall below zero, in words.
+        what: String,
+    },
+    /// Statistics were to be subtracted that are not part of these.
+    #[error("these statistics are not part of the model: {what} would count less than zero")]
+    NotPart {
+        /// Which count would fall below zero, in words.
+        what: String,
+    },
+    /// Two sets of statistics describe different tables.
+    #[error("the models do not describe the same table: {0}")]
+    Mismatch(String),
+    /// A full joint table would need more cells than is sensible.
+    #[error(
+        "the full joint table of {columns} columns and {classes} classes needs {cells} cells; the limit is {limit}"
+    )]
+    JointTooLarge {
+        /// Columns in the table.
+        columns: usize,
+        /// Classes.
+        classes: usize,
+        /// Cells needed, written out.
+        cells: String,
+        /// Cells allowed.
+        limit: usize,
+    },
+    /// Nothing was learnt, so nothing can be concluded.
+    #[error("there are no rows with a class to learn from")]
+    Empty,
+    /// Exact fractions were asked for where the counts are not whole numbers.
+    #[error("{0}")]
+    NoFractions(String),
+    /// A model file is damaged, incomplete or not a model file.
+    #[error("not a usable model file: {0}")]
+    File(String),
+}
+
+/// The library's result.
+pub type Result<T> = std::result::Result<T, Error>;

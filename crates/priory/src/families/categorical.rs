@@ -1,0 +1,316 @@
+//! Categorical family: x | class takes one of J values.
+//!
+//! Maximum likelihood: P(v | class) = n(v, class) / n(class), over the rows where the value is known.
+//! Smoothed as [`crate::Smoothing`] says. A value never met in training gets what the smoothing would give it had
+//! it been known to exist: with Lidstone α, α / (n(class) + α (J + 1)).
+
+use crate::batch::{Batch, CategoryColumn, MISSING};
+use crate::estimate::{Evidence, Ratio, Scalar, Smoother};
+use crate::exact::ExactSum;
+use crate::families::Removed;
+use crate::settings::{MissingValues, Settings};
+use crate::tally::Tally;
+use crate::vocabulary::Vocabulary;
+
+/// The row of the tally that counts missing values; value i has row i + 1.
+pub(crate) const MISSING_ROW: usize = 0;
+
+/// The weight of each value and of missing, per class. Shared by the categorical and the Bernoulli family.
+#[derive(Debug, Clone)]
+pub(crate) struct CategoryStatistics {
+    pub(crate) values: Vocabulary,
+    pub(crate) counts: Tally,
+}
+
+impl CategoryStatistics {
+    pub(crate) fn empty() -> Self {
+        CategoryStatistics { values: Vocabulary::default(), counts: Tally::new(1, 0) }
+    }
+
+    /// Counts the rows of a batch. `class_of[row]` is the class, or `None` for a row that does not count.
+    pub(crate) fn observe(
+        &mut self,
+        column: &CategoryColumn,
+        class_of: &[Option<u32>],
+        batch: &Batch,
+        classes: usize,
+    ) {
+        self.counts.grow(1, classes);
+        // Values are looked up when a row that counts first shows them: the rest of the batch leaves no trace.
+        let mut row_of: Vec<usize> = vec![usize::MAX; column.values.len() + 1];
+        row_of[MISSING as usize] = MISSING_ROW;
+        for (row, (&code, class)) in column.codes.iter().zip(class_of).enumerate() {
+            let Some(class) = *class else { continue };
+            let mut to = row_of[code as usize];
+            if to == usize::MAX {
+                to = self.values.intern(column.values.name(code as usize - 1)) + 1;
+                row_of[code as usize] = to;
+                self.counts.grow(to + 1, classes);
+            }
+            self.counts.add(to, class as usize, batch.weight(row));
+        }
+    }
+
+    pub(crate) fn merge(&mut self, other: &Self, class_of: &[usize], classes: usize, sign: f64) {
+        let row_of: Vec<usize> = std::iter::once(MISSING_ROW)
+            .chain(other.values.names().map(|name| self.values.intern(name) + 1))
+            .collect();
+        self.counts.grow(self.values.len() + 1, classes);
+        self.counts.merge(&other.counts, &row_of, class_of, sign);
+    }
+
+    /// The first (value, class) of `other` of which there is more than here; value `None` is missing.
+    pub(crate) fn first_shortfall<'a>(
+        &self,
+        other: &'a Self,
+        class_of: &[Option<usize>],
+    ) -> Option<(Option<&'a str>, usize)> {
+        let row_of: Vec<Option<usize>> = std::iter::once(Some(MISSING_ROW))
+            .chain(other.values.names().map(|name| self.values.get(name).map(|id| id + 1)))
+            .collect();
+        let (row, class) = self.counts.first_shortfall(&other.counts, &row_of, class_of)?;
+        Some(((row != MISSING_ROW).then(|| other.values.name(row - 1)), class))
+    }
+
+    /// Values in canonical order, none that counts zero, classes in the order given.
+    pub(crate) fn canonical(&self, classes: &[usize]) -> Self {
+        let ids: Vec<usize> =
+            self.values.sorted().into_iter().filter(|&id| !self.counts.row_is_zero(id + 1)).collect();
+        let rows: Vec<usize> = std::iter::once(MISSING_ROW).chain(ids.iter().map(|id| id + 1)).collect();
+        CategoryStatistics {
+            values: ids.iter().map(|&id| self.values.name(id)).collect(),
+            counts: self.counts.select(&rows, classes),
+        }
+    }
+
+    /// The exact weight of a class in this column, missing included.
+    pub(crate) fn class_total(&self, class: usize) -> ExactSum {
+        let mut total = ExactSum::default();
+        (0..self.counts.rows()).for_each(|row| total.merge(&self.counts.exact(row, class)));
+        total
+    }
+}
+
+/// A column made ready for estimation: its possible values and the totals that every formula needs.
+pub(crate) struct CategoryEstimate<'a, T> {
+    statistics: &'a CategoryStatistics,
+    smoother: Smoother<T>,
+    missing: MissingValues,
+    /// Values that are possible whether or not they were met, such as both sides of a Bernoulli column.
+    declared: Vec<String>,
+    /// All possible values, met or declared, in canonical order.
+    pub(crate) values: Vec<String>,
+    /// Row 0: the weight of each class where the value is known.
+    totals: Tally,
+    /// The weight of each value in all classes together; rows as in the statistics.
+    pooled: Tally,
+    /// Row 0: the weight of all classes where the value is known.
+    pooled_total: Tally,
+}
+
+/// What a probability is asked for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Asked<'a> {
+    /// A value, met in training or not.
+    Value(&'a str),
+    /// Any value that was never met.
+    Unseen,
+    /// No value, where that counts as one.
+    Missing,
+}
+
+impl<'a, T: Scalar> CategoryEstimate<'a, T> {
+    /// Prepares canonical statistics.
+    pub(crate) fn new(
+        statistics: &'a CategoryStatistics,
+        settings: &Settings,
+        column: &str,
+        declared: Vec<String>,
+    ) -> Self {
+        let smoother = Smoother::new(settings, column);
+        let mut support = statistics.values.clone();
+        smoother.listed().chain(declared.iter().map(String::as_str)).for_each(|name| {
+            support.intern(name);
+        });
+        let values = support.sorted().into_iter().map(|id| support.name(id).to_owned()).collect();
+
+        let counts = &statistics.counts;
+        let every_class: Vec<usize> = (0..counts.classes()).collect();
+        let every_row: Vec<usize> = (0..counts.rows()).collect();
+        let one_class = vec![0; counts.classes()];
+        let mut known_or_not = vec![0; counts.rows()];
+        known_or_not[MISSING_ROW] = match settings.missing {
+            MissingValues::Skipped => 1,
+            MissingValues::Counted => 0,
+        };
+        let mut totals = Tally::new(2, counts.classes());
+        totals.merge(counts, &known_or_not, &every_class, 1.0);
+        let mut pooled = Tally::new(counts.rows(), 1);
+        pooled.merge(counts, &every_row, &one_class, 1.0);
+        let mut pooled_total = Tally::new(2, 1);
+        pooled_total.merge(counts, &known_or_not, &one_class, 1.0);
+        CategoryEstimate {
+            statistics,
+            smoother,
+            missing: settings.missing,
+            declared,
+            values,
+            totals,
+            pooled,
+            pooled_total,
+        }
+    }
+
+    /// P(asked | class). With `removed`, as if one training row that holds just this had not been there.
+    pub(crate) fn likelihood(&self, asked: Asked<'_>, class: usize, removed: Option<Removed>) -> Ratio<T> {
+        let name = match asked {
+            Asked::Value(name) => Some(name),
+            Asked::Unseen | Asked::Missing => None,
+        };
+        self.smoother.likelihood(name, &self.evidence(asked, class, removed))
+    }
+
+    fn evidence(&self, asked: Asked<'_>, class: usize, removed: Option<Removed>) -> Evidence {
+        let row = self.row(asked);
+        let weight = removed.map_or(0.0, |removed| removed.weight);
+        let weight_in_class =
+            removed.filter(|removed| removed.class == class).map_or(0.0, |removed| removed.weight);
+        let is_met = row.is_some_and(|row| self.pooled.get_without(row, 0, weight) > 0.0);
+        let met_before = row.is_some();
+        let is_possible = is_met || self.is_declared(asked);
+        let mut possible = self.values.len() + usize::from(self.row(Asked::Missing).is_some());
+        if met_before && !is_possible {
+            possible -= 1; // the row that was taken away was the only one with this value
+        }
+        Evidence {
+            count: row.map_or(0.0, |row| self.statistics.counts.get_without(row, class, weight_in_class)),
+            total: self.totals.get_without(0, class, weight_in_class),
+            pooled_count: row.map_or(0.0, |row| self.pooled.get_without(row, 0, weight)),
+            pooled_total: self.pooled_total.get_without(0, 0, weight),
+            cells: 1.0,
+            other_cells: (possible - usize::from(is_possible)) as f64,
+        }
+    }
+
+    /// What to ask for a cell; `None` if the cell is missing and says nothing.
+    pub(crate) fn asked<'v>(&self, value: Option<&'v str>) -> Option<Asked<'v>> {
+        match (value, self.missing) {
+            (Some(value), _) => Some(Asked::Value(value)),
+            (None, MissingValues::Counted) => Some(Asked::Missing),
+            (None, MissingValues::Skipped) => None,
+        }
+    }
+
+    /// Whether taking away a row of this weight leaves no other row with its value.
+    pub(crate) fn vanishes(&self, asked: Asked<'_>, weight: f64) -> bool {
+        self.row(asked).is_some_and(|row| self.pooled.get_without(row, 0, weight) == 0.0)
+    }
+
+    fn is_declared(&self, asked: Asked<'_>) -> bool {
+        match asked {
+            Asked::Value(name) => {
+                self.smoother.lists(name) || self.declared.iter().any(|value| value == name)
+            }
+            Asked::Unseen | Asked::Missing => false,
+        }
+    }
+
+    /// The row of the tally that counts this, if it was ever met.
+    fn row(&self, asked: Asked<'_>) -> Option<usize> {
+        match asked {
+            Asked::Value(name) => self.statistics.values.get(name).map(|id| id + 1),
+            Asked::Unseen => None,
+            Asked::Missing => {
+                let counted = self.missing == MissingValues::Counted;
+                (counted && !self.statistics.counts.row_is_zero(MISSING_ROW)).then_some(MISSING_ROW)
+            }
+        }
+    }
+}
+
+/// log P(value | class), one row of classes for each thing a cell can hold.
+#[derive(Debug, Clone)]
+pub(crate) struct CategoricalLikelihood {
+    /// The possible values; value i has row i + 2.
+    values: Vocabulary,
+    classes: usize,
+    /// Row 0: missing. Row 1: never met. Then the values.
+    table: Vec<f64>,
+    /// The row that adds nothing, so that scoring passes over it.
+    neutral: usize,
+}
+
+const UNSEEN_ROW: usize = 1;
+const FIRST_VALUE_ROW: usize = 2;
+
+impl CategoricalLikelihood {
+    pub(crate) fn new(estimate: &CategoryEstimate<'_, f64>) -> Self {
+        let classes = estimate.totals.classes();
+        let values: Vocabulary = estimate.values.iter().map(String::as_str).collect();
+        let log_likelihoods =
+            |asked| (0..classes).map(move |class| estimate.likelihood(asked, class, None).ln());
+        let mut table = Vec::with_capacity((values.len() + FIRST_VALUE_ROW) * classes);
+        match estimate.missing {
+            MissingValues::Skipped => table.extend(std::iter::repeat_n(0.0, classes)),
+            MissingValues::Counted => table.extend(log_likelihoods(Asked::Missing)),
+        }
+        table.extend(log_likelihoods(Asked::Unseen));
+        values.names().for_each(|name| table.extend(log_likelihoods(Asked::Value(name))));
+        let neutral = match estimate.missing {
+            MissingValues::Skipped => MISSING_ROW,
+            MissingValues::Counted => usize::MAX,
+        };
+        CategoricalLikelihood { values, classes, table, neutral }
+    }
+
+    /// Adds log P(x | class) of every row to its scores. Returns how many values were never met in training.
+    pub(crate) fn add_log_likelihood(&self, column: &CategoryColumn, scores: &mut [f64]) -> u64 {
+        let row_of = self.rows_of(column);
+        let mut unseen = 0;
+        for (scores, &code) in scores.chunks_exact_mut(self.classes).zip(&column.codes) {
+            let row = row_of[code as usize];
+            unseen += u64::from(row == UNSEEN_ROW);
+            if row == self.neutral {
+                continue;
+            }
+            for (score, log_likelihood) in scores.iter_mut().zip(self.row(row)) {
+                *score += log_likelihood;
+            }
+        }
+        unseen
+    }
+
+    /// log P(x | class) for each class, and whether the value was met in training.
+    pub(crate) fn contribution(&self, value: Option<&str>) -> (&[f64], bool) {
+        let row = value.map_or(MISSING_ROW, |value| self.row_of(value));
+        (self.row(row), row != UNSEEN_ROW)
+    }
+
+    /// The same likelihood measured from one value: scores start from its row, and only other values add to them.
+    /// `None` if a logarithm is infinite, for then the difference is not defined.
+    pub(crate) fn folded_around(&self, value: &str) -> Option<(Self, Vec<f64>)> {
+        let neutral = self.row_of(value);
+        let base = self.row(neutral).to_vec();
+        if self.table.iter().any(|x| x.is_infinite()) {
+            return None;
+        }
+        let mut folded = self.clone();
+        folded.neutral = neutral;
+        for row in folded.table.chunks_exact_mut(self.classes) {
+            row.iter_mut().zip(&base).for_each(|(x, base)| *x -= base);
+        }
+        Some((folded, base))
+    }
+
+    fn rows_of(&self, column: &CategoryColumn) -> Vec<usize> {
+        std::iter::once(MISSING_ROW).chain(column.values.names().map(|name| self.row_of(name))).collect()
+    }
+
+    fn row_of(&self, value: &str) -> usize {
+        self.values.get(value).map_or(UNSEEN_ROW, |id| id + FIRST_VALUE_ROW)
+    }
+
+    fn row(&self, row: usize) -> &[f64] {
+        &self.table[row * self.classes..][..self.classes]
+    }
+}

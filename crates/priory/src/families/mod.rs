@@ -1,0 +1,302 @@
+//! The families: what is counted of a column, and what follows from it. The only matches on a family.
+
+pub(crate) mod bernoulli;
+pub(crate) mod categorical;
+pub(crate) mod joint;
+
+use bernoulli::{BernoulliLikelihood, Sides};
+use categorical::{CategoricalLikelihood, CategoryEstimate, CategoryStatistics};
+use joint::{JointEstimate, JointLikelihood, JointStatistics};
+use num_rational::BigRational;
+
+use crate::batch::Batch;
+use crate::error::{Error, Result};
+use crate::estimate::{Ratio, Scalar};
+use crate::exact::ExactSum;
+use crate::schema::{Kind, Schema};
+use crate::settings::{Family, Settings};
+use crate::tally::Tally;
+
+/// A training row to be imagined away: its class and weight. What it holds is what is asked for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Removed {
+    pub(crate) class: usize,
+    pub(crate) weight: f64,
+}
+
+/// What is remembered of one factor of the model: a column, or a group of columns taken together.
+#[derive(Debug, Clone)]
+pub(crate) enum FamilyStatistics {
+    /// One column of values, at this position in the schema.
+    Category(usize, CategoryStatistics),
+    /// Several columns at once.
+    Joint(JointStatistics),
+}
+
+impl FamilyStatistics {
+    /// One empty factor for each column or group of the schema, in its order.
+    pub(crate) fn for_schema(schema: &Schema) -> Vec<Self> {
+        let joint = schema.joint_columns();
+        let mut factors = Vec::new();
+        for (i, column) in schema.columns.iter().enumerate() {
+            match column.kind {
+                Kind::Category => factors.push(FamilyStatistics::Category(i, CategoryStatistics::empty())),
+                Kind::Joint if joint.first() == Some(&i) => {
+                    factors.push(FamilyStatistics::Joint(JointStatistics::empty(joint.clone())));
+                }
+                Kind::Joint => {}
+            }
+        }
+        factors
+    }
+
+    /// Positions in the schema of the columns that this factor covers.
+    pub(crate) fn columns(&self) -> &[usize] {
+        match self {
+            FamilyStatistics::Category(column, _) => std::slice::from_ref(column),
+            FamilyStatistics::Joint(joint) => &joint.columns,
+        }
+    }
+
+    pub(crate) fn counts(&self) -> &Tally {
+        match self {
+            FamilyStatistics::Category(_, category) => &category.counts,
+            FamilyStatistics::Joint(joint) => &joint.counts,
+        }
+    }
+
+    pub(crate) fn observe(&mut self, class_of: &[Option<u32>], batch: &Batch, classes: usize) {
+        match self {
+            FamilyStatistics::Category(column, category) => {
+                category.observe(batch.category(*column), class_of, batch, classes);
+            }
+            FamilyStatistics::Joint(joint) => joint.observe(class_of, batch, classes),
+        }
+    }
+
+    /// Adds `sign` times `other`. Schemas have been compared, so the kinds agree.
+    pub(crate) fn merge(&mut self, other: &Self, class_of: &[usize], classes: usize, sign: f64) {
+        match (self, other) {
+            (FamilyStatistics::Category(_, a), FamilyStatistics::Category(_, b)) => {
+                a.merge(b, class_of, classes, sign)
+            }
+            (FamilyStatistics::Joint(a), FamilyStatistics::Joint(b)) => a.merge(b, class_of, classes, sign),
+            _ => unreachable!("statistics of one schema have the same factors"),
+        }
+    }
+
+    /// The first value, written out, and class of which `other` has more.
+    pub(crate) fn first_shortfall(
+        &self,
+        other: &Self,
+        class_of: &[Option<usize>],
+    ) -> Option<(Option<String>, usize)> {
+        match (self, other) {
+            (FamilyStatistics::Category(_, a), FamilyStatistics::Category(_, b)) => {
+                a.first_shortfall(b, class_of).map(|(value, class)| (value.map(str::to_owned), class))
+            }
+            (FamilyStatistics::Joint(a), FamilyStatistics::Joint(b)) => a.first_shortfall(b, class_of),
+            _ => unreachable!("statistics of one schema have the same factors"),
+        }
+    }
+
+    pub(crate) fn canonical(&self, classes: &[usize]) -> Self {
+        match self {
+            FamilyStatistics::Category(column, category) => {
+                FamilyStatistics::Category(*column, category.canonical(classes))
+            }
+            FamilyStatistics::Joint(joint) => FamilyStatistics::Joint(joint.canonical(classes)),
+        }
+    }
+
+    pub(crate) fn class_total(&self, class: usize) -> ExactSum {
+        match self {
+            FamilyStatistics::Category(_, category) => category.class_total(class),
+            FamilyStatistics::Joint(joint) => joint.class_total(class),
+        }
+    }
+
+    /// The likelihood under these settings. The statistics are canonical.
+    pub(crate) fn likelihood(&self, schema: &Schema, settings: &Settings) -> Result<FamilyLikelihood> {
+        let classes = self.counts().classes();
+        Ok(match self.prepare::<f64>(schema, settings)? {
+            Prepared::Categorical(estimate) => {
+                FamilyLikelihood::Categorical(self.columns()[0], CategoricalLikelihood::new(&estimate))
+            }
+            Prepared::Bernoulli(estimate, sides) => FamilyLikelihood::Bernoulli(
+                self.columns()[0],
+                BernoulliLikelihood::new(&estimate, sides, classes),
+            ),
+            Prepared::Joint(_, joint) => FamilyLikelihood::Joint(JointLikelihood::new(joint, settings)?),
+        })
+    }
+
+    /// Everything needed to ask for single probabilities, exact or not. The statistics are canonical.
+    pub(crate) fn prepare<T: Scalar>(&self, schema: &Schema, settings: &Settings) -> Result<Prepared<'_, T>> {
+        let (column, category) = match self {
+            FamilyStatistics::Joint(joint) => {
+                return Ok(Prepared::Joint(JointEstimate::new(joint, settings)?, joint));
+            }
+            FamilyStatistics::Category(column, category) => (&schema.columns[*column].name, category),
+        };
+        let sides = match settings.families.get(column) {
+            None => Sides::recognised(&category.values),
+            Some(Family::Bernoulli) => Some(bernoulli_sides(column, category)?),
+            Some(Family::Categorical | Family::Joint) => None,
+        };
+        let declared = sides.as_ref().map_or_else(Vec::new, Sides::names);
+        let estimate = CategoryEstimate::new(category, settings, column, declared);
+        Ok(match sides {
+            Some(sides) => Prepared::Bernoulli(estimate, sides),
+            None => Prepared::Categorical(estimate),
+        })
+    }
+
+    /// log P(x | class) for every class, as if this training row had not been there. `prepared` is what
+    /// [`prepare`](Self::prepare) gave.
+    pub(crate) fn log_likelihood_without(
+        &self,
+        prepared: &Prepared<'_, f64>,
+        schema: &Schema,
+        settings: &Settings,
+        batch: &Batch,
+        row: usize,
+        removed: Removed,
+    ) -> Result<Vec<f64>> {
+        let classes = 0..self.counts().classes();
+        let FamilyStatistics::Category(column, category) = self else {
+            let values = prepared.values(batch, self.columns(), row);
+            return Ok(classes.map(|class| prepared.ln(&values, class, Some(removed))).collect());
+        };
+        let values = prepared.values(batch, &[*column], row);
+        // With its last row a value goes, and what is left may be a column of another family: Boolean, say. Only
+        // tiny columns can change like that, and estimating those anew costs nothing.
+        if category.values.len() <= 3 && prepared.vanishes(&values, removed.weight) {
+            let mut part = CategoryStatistics::empty();
+            let mut class_of = vec![None; batch.rows];
+            class_of[row] = Some(removed.class as u32);
+            part.observe(batch.category(*column), &class_of, batch, self.counts().classes());
+            let every_class: Vec<usize> = classes.clone().collect();
+            let mut rest = category.clone();
+            rest.merge(&part, &every_class, every_class.len(), -1.0);
+            let rest = FamilyStatistics::Category(*column, rest.canonical(&every_class));
+            let prepared = rest.prepare::<f64>(schema, settings)?;
+            return Ok(classes.map(|class| prepared.ln(&values, class, None)).collect());
+        }
+        Ok(classes.map(|class| prepared.ln(&values, class, Some(removed))).collect())
+    }
+}
+
+fn bernoulli_sides(column: &str, category: &CategoryStatistics) -> Result<Sides> {
+    if category.values.is_empty() {
+        return Err(Error::Settings(format!("`{column}` cannot be Bernoulli: it has no values")));
+    }
+    Sides::of(&category.values).ok_or_else(|| {
+        let third = category.values.name(2);
+        let count = category.values.len();
+        Error::Settings(format!(
+            "`{column}` cannot be Bernoulli: it has {count} values, `{third}` among them"
+        ))
+    })
+}
+
+/// A factor made ready for estimation.
+pub(crate) enum Prepared<'a, T> {
+    Categorical(CategoryEstimate<'a, T>),
+    Bernoulli(CategoryEstimate<'a, T>, Sides),
+    Joint(JointEstimate<'a, T>, &'a JointStatistics),
+}
+
+impl<T: Scalar> Prepared<'_, T> {
+    pub(crate) fn family(&self) -> Family {
+        match self {
+            Prepared::Categorical(_) => Family::Categorical,
+            Prepared::Bernoulli(..) => Family::Bernoulli,
+            Prepared::Joint(..) => Family::Joint,
+        }
+    }
+
+    /// The values of a factor's columns in a row.
+    pub(crate) fn values<'b>(&self, batch: &'b Batch, columns: &[usize], row: usize) -> Vec<Option<&'b str>> {
+        columns.iter().map(|&column| batch.category(column).value(row)).collect()
+    }
+
+    /// P(values | class); `None` where nothing is known, which every class explains alike.
+    pub(crate) fn probability(
+        &self,
+        values: &[Option<&str>],
+        class: usize,
+        removed: Option<Removed>,
+    ) -> Option<Ratio<T>> {
+        match self {
+            Prepared::Categorical(estimate) | Prepared::Bernoulli(estimate, _) => {
+                estimate.asked(values[0]).map(|asked| estimate.likelihood(asked, class, removed))
+            }
+            Prepared::Joint(estimate, _) => estimate.likelihood(values, class, removed),
+        }
+    }
+
+    fn vanishes(&self, values: &[Option<&str>], weight: f64) -> bool {
+        match self {
+            Prepared::Categorical(estimate) | Prepared::Bernoulli(estimate, _) => {
+                estimate.asked(values[0]).is_some_and(|asked| estimate.vanishes(asked, weight))
+            }
+            Prepared::Joint(..) => false,
+        }
+    }
+}
+
+impl Prepared<'_, f64> {
+    fn ln(&self, values: &[Option<&str>], class: usize, removed: Option<Removed>) -> f64 {
+        self.probability(values, class, removed).map_or(0.0, |ratio| ratio.ln())
+    }
+}
+
+/// The logarithms that scoring adds up.
+#[derive(Debug, Clone)]
+pub(crate) enum FamilyLikelihood {
+    Categorical(usize, CategoricalLikelihood),
+    Bernoulli(usize, BernoulliLikelihood),
+    Joint(JointLikelihood),
+}
+
+impl FamilyLikelihood {
+    /// What every row starts from, if part of this factor was folded into a constant.
+    pub(crate) fn base(&self) -> Option<&[f64]> {
+        match self {
+            FamilyLikelihood::Bernoulli(_, bernoulli) => Some(&bernoulli.base),
+            FamilyLikelihood::Categorical(..) | FamilyLikelihood::Joint(_) => None,
+        }
+    }
+
+    /// Adds log P(x | class) less the base to the scores. Returns how many values were never met in training.
+    pub(crate) fn add_log_likelihood(&self, batch: &Batch, scores: &mut [f64]) -> u64 {
+        match self {
+            FamilyLikelihood::Categorical(column, categorical) => {
+                categorical.add_log_likelihood(batch.category(*column), scores)
+            }
+            FamilyLikelihood::Bernoulli(column, bernoulli) => {
+                bernoulli.add_log_likelihood(batch.category(*column), scores)
+            }
+            FamilyLikelihood::Joint(joint) => joint.add_log_likelihood(batch, scores),
+        }
+    }
+
+    /// log P(x | class) for each class, and whether all of it was met in training.
+    pub(crate) fn contribution(&self, values: &[Option<&str>]) -> (Vec<f64>, bool) {
+        match self {
+            FamilyLikelihood::Categorical(_, categorical) => {
+                let (row, met) = categorical.contribution(values[0]);
+                (row.to_vec(), met)
+            }
+            FamilyLikelihood::Bernoulli(_, bernoulli) => {
+                let (row, met) = bernoulli.contribution(values[0]);
+                (row.to_vec(), met)
+            }
+            FamilyLikelihood::Joint(joint) => joint.contribution(values),
+        }
+    }
+}
+
+/// Exact probabilities of a factor.
+pub(crate) type ExactlyPrepared<'a> = Prepared<'a, BigRational>;

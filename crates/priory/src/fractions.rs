@@ -1,0 +1,103 @@
+//! Probabilities as fractions of whole numbers: 9/14, 2/9, 256/499.
+//!
+//! The formulas are those of the model, evaluated in rational numbers of any size. Parameters are shown as they are
+//! counted, 3/9 rather than 1/3; a posterior is reduced. A smoothing given as 0.1 is one tenth.
+
+use num_rational::BigRational;
+use num_traits::Zero;
+
+use crate::batch::Batch;
+use crate::error::{Error, Result};
+use crate::estimate::{self, Ratio};
+use crate::families::{ExactlyPrepared, FamilyStatistics};
+use crate::settings::Settings;
+use crate::statistics::{Statistics, check_prior};
+
+/// Statistics made ready to answer in fractions.
+pub struct Fractions {
+    statistics: Statistics,
+    settings: Settings,
+}
+
+/// The fractions behind one row's posterior.
+#[derive(Debug, Clone)]
+pub struct FractionExplanation {
+    /// P(class), for each class.
+    pub prior: Vec<String>,
+    /// P(value | class), for each feature and class; 1 where the feature is missing.
+    pub likelihood: Vec<Vec<String>>,
+    /// P(class, x), reduced.
+    pub joint: Vec<String>,
+    /// P(class | x), reduced; `None` if every class calls the row impossible.
+    pub posterior: Option<Vec<String>>,
+}
+
+impl Fractions {
+    /// Prepares the statistics.
+    ///
+    /// # Errors
+    /// If nothing was learnt, the settings do not fit, or a weight is not a whole number.
+    pub fn new(statistics: &Statistics, settings: &Settings) -> Result<Self> {
+        settings.check()?;
+        let statistics = statistics.canonical();
+        check_prior(&settings.prior, &statistics.classes)?;
+        if statistics.classes.is_empty() {
+            return Err(Error::Empty);
+        }
+        let whole = statistics.class_weight.is_whole()
+            && statistics.factors.iter().all(|factor| factor.counts().is_whole());
+        if !whole {
+            return Err(Error::NoFractions(
+                "there are no fractions to show: the weights are not whole numbers".into(),
+            ));
+        }
+        Ok(Fractions { statistics, settings: settings.clone() })
+    }
+
+    /// P(class) for each class, as counted.
+    pub fn priors(&self) -> Vec<String> {
+        (0..self.statistics.classes.len()).map(|class| self.prior(class).to_string()).collect()
+    }
+
+    /// The fractions behind one row of a batch.
+    ///
+    /// # Errors
+    /// If the settings do not fit the data.
+    pub fn explain(&self, batch: &Batch, row: usize) -> Result<FractionExplanation> {
+        let classes = 0..self.statistics.classes.len();
+        let mut joint: Vec<BigRational> = classes.clone().map(|class| self.prior(class).value()).collect();
+        let mut likelihood = Vec::new();
+        for factor in &self.statistics.factors {
+            let prepared = self.prepare(factor)?;
+            let values = prepared.values(batch, factor.columns(), row);
+            let of_factor = classes.clone().map(|class| match prepared.probability(&values, class, None) {
+                Some(ratio) => {
+                    joint[class] *= ratio.value();
+                    ratio.to_string()
+                }
+                None => "1".to_owned(),
+            });
+            likelihood.push(of_factor.collect());
+        }
+        let evidence: BigRational = joint.iter().sum();
+        let posterior = (!evidence.is_zero())
+            .then(|| joint.iter().map(|joint| (joint / &evidence).to_string()).collect());
+        Ok(FractionExplanation {
+            prior: self.priors(),
+            likelihood,
+            joint: joint.iter().map(BigRational::to_string).collect(),
+            posterior,
+        })
+    }
+
+    pub(crate) fn prepare<'a>(&'a self, factor: &'a FamilyStatistics) -> Result<ExactlyPrepared<'a>> {
+        factor.prepare::<BigRational>(&self.statistics.schema, &self.settings)
+    }
+
+    fn prior(&self, class: usize) -> Ratio<BigRational> {
+        let weights = &self.statistics.class_weight;
+        let (total, classes) = (self.statistics.total_weight(), self.statistics.classes.len() as f64);
+        let name = self.statistics.classes.name(class);
+        estimate::prior(&self.settings.prior, name, weights.get(0, class), total, classes)
+    }
+}

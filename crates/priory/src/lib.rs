@@ -1,0 +1,49 @@
+//! Naive Bayes for anything that can be counted.
+//!
+//! Data take one way through this library:
+//!
+//! ```text
+//! Source --read--> Batch --observe/forget/merge--> Statistics --estimate--> Model --score--> Scores --normalize--> Posterior
+//! ```
+//!
+//! [`Statistics`] are sums: they add and subtract exactly, so training in parts, in parallel, more or less of it,
+//! gives the same bits. A [`Model`] is what follows from them under [`Settings`]; it is derived in a moment and
+//! never edited.
+//!
+//! ```
+//! use priory::{Batch, Column, Kind, Schema, Settings, Statistics};
+//!
+//! let schema = Schema::new("play", vec![Column::new("outlook", Kind::Category)])?;
+//! let days = Batch::from_rows(&[("yes", [Some("overcast")]), ("no", [Some("sunny")]), ("yes", [Some("rain")])]);
+//! let mut statistics = Statistics::empty(&schema);
+//! statistics.observe(&days)?;
+//! let model = statistics.estimate(&Settings::default())?;
+//! let posterior = model.score(&days)?.normalize();
+//! assert_eq!(model.classes()[posterior.best(0)], "yes");
+//! # Ok::<(), priory::Error>(())
+//! ```
+
+mod batch;
+mod error;
+mod estimate;
+mod exact;
+mod families;
+mod fractions;
+mod model;
+mod posterior;
+mod schema;
+mod settings;
+mod statistics;
+mod tally;
+mod vocabulary;
+
+pub use batch::{Batch, BatchColumn, CategoryColumn, MISSING};
+pub use error::{Error, Result};
+pub use exact::ExactSum;
+pub use fractions::{FractionExplanation, Fractions};
+pub use model::{Contribution, Explanation, LinearForm, Model};
+pub use posterior::{Outcome, Posterior, Scores};
+pub use schema::{Column, Kind, MISSING_SPELLINGS, Schema};
+pub use settings::{Family, MissingValues, OTHER_VALUES, Prior, Pseudocounts, Settings, Smoothing};
+pub use statistics::{MOST_CLASSES, Statistics};
+pub use vocabulary::{Vocabulary, canonical_order};

@@ -1,0 +1,274 @@
+//! What is concluded from statistics: logarithms of priors and likelihoods, ready to be added up.
+
+use crate::batch::Batch;
+use crate::error::{Error, Result};
+use crate::estimate;
+use crate::families::FamilyLikelihood;
+use crate::posterior::{Outcome, Scores};
+use crate::schema::Schema;
+use crate::settings::{MissingValues, Settings};
+use crate::statistics::{Statistics, check_prior};
+
+/// A frozen naive Bayes model. It is derived from [`Statistics`] and never edited.
+#[derive(Debug, Clone)]
+pub struct Model {
+    schema: Schema,
+    settings: Settings,
+    classes: Vec<String>,
+    log_prior: Vec<f64>,
+    /// log P(class) and whatever the factors could fold into a constant.
+    start: Vec<f64>,
+    factors: Vec<Factor>,
+}
+
+#[derive(Debug, Clone)]
+struct Factor {
+    columns: Vec<usize>,
+    likelihood: FamilyLikelihood,
+}
+
+impl Model {
+    /// Estimates from canonical statistics.
+    pub(crate) fn new(statistics: &Statistics, settings: &Settings) -> Result<Self> {
+        settings.check()?;
+        check_columns(settings, &statistics.schema)?;
+        check_prior(&settings.prior, &statistics.classes)?;
+        let classes: Vec<String> = statistics.classes.names().map(str::to_owned).collect();
+        if classes.is_empty() {
+            return Err(Error::Empty);
+        }
+        let total = statistics.total_weight();
+        let log_prior: Vec<f64> = classes
+            .iter()
+            .enumerate()
+            .map(|(class, name)| {
+                let weight = statistics.class_weight.get(0, class);
+                estimate::prior::<f64>(&settings.prior, name, weight, total, classes.len() as f64).ln()
+            })
+            .collect();
+        let factors = statistics
+            .factors
+            .iter()
+            .map(|factor| {
+                let likelihood = factor.likelihood(&statistics.schema, settings)?;
+                Ok(Factor { columns: factor.columns().to_vec(), likelihood })
+            })
+            .collect::<Result<Vec<_>>>()?;
+        let mut start = log_prior.clone();
+        for base in factors.iter().filter_map(|factor| factor.likelihood.base()) {
+            start.iter_mut().zip(base).for_each(|(start, base)| *start += base);
+        }
+        let (schema, settings) = (statistics.schema.clone(), settings.clone());
+        Ok(Model { schema, settings, classes, log_prior, start, factors })
+    }
+
+    /// The classes, in canonical order.
+    pub fn classes(&self) -> &[String] {
+        &self.classes
+    }
+
+    /// What the columns are.
+    pub fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    /// What the model was estimated under.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// log P(class) for each class.
+    pub fn log_prior(&self) -> &[f64] {
+        &self.log_prior
+    }
+
+    /// log P(class, x) for every row of a batch.
+    ///
+    /// # Errors
+    /// If the batch does not have the columns of the schema.
+    pub fn score(&self, batch: &Batch) -> Result<Scores> {
+        self.check_batch(batch)?;
+        let mut log_joint = Vec::with_capacity(batch.rows * self.classes.len());
+        (0..batch.rows).for_each(|_| log_joint.extend_from_slice(&self.start));
+        let mut unseen = 0;
+        for factor in &self.factors {
+            unseen += factor.likelihood.add_log_likelihood(batch, &mut log_joint);
+        }
+        Ok(Scores::new(self.log_prior.clone(), log_joint, self.evidence(batch), unseen))
+    }
+
+    /// How one row of a batch comes to its posterior, feature by feature.
+    ///
+    /// The log-joint is the sum of what the explanation lists, in that order. [`score`](Self::score) adds the same
+    /// terms in another order, so the two may differ in the last place.
+    ///
+    /// # Errors
+    /// If the batch does not have the columns of the schema.
+    pub fn explain(&self, batch: &Batch, row: usize) -> Result<Explanation> {
+        self.check_batch(batch)?;
+        let contributions: Vec<Contribution> = self
+            .factors
+            .iter()
+            .map(|factor| {
+                let values: Vec<Option<&str>> =
+                    factor.columns.iter().map(|&column| batch.category(column).value(row)).collect();
+                let (log_likelihood, met) = factor.likelihood.contribution(&values);
+                Contribution {
+                    feature: feature_name(&self.schema, &factor.columns),
+                    value: written_out(&values),
+                    unseen: !met,
+                    log_likelihood,
+                }
+            })
+            .collect();
+        let mut log_joint = self.log_prior.clone();
+        for contribution in &contributions {
+            log_joint.iter_mut().zip(&contribution.log_likelihood).for_each(|(sum, x)| *sum += x);
+        }
+        let evidence = self.evidence(batch)[row];
+        let posterior = Scores::new(self.log_prior.clone(), log_joint.clone(), vec![evidence], 0).normalize();
+        Ok(Explanation {
+            classes: self.classes.clone(),
+            best: posterior.best(0),
+            posterior: posterior.row(0).to_vec(),
+            log_evidence: posterior.log_evidence(0),
+            outcome: posterior.outcome(0),
+            log_prior: self.log_prior.clone(),
+            contributions,
+            log_joint,
+        })
+    }
+
+    /// The decision as b + Σ wᵢ xᵢ, if there are two classes and every feature is Boolean.
+    ///
+    /// With w₁ and w₀ the probabilities of "present" in the second and in the first class,
+    ///
+    /// ```text
+    /// b  = log(P(second) / P(first)) + Σ log((1 − w₁) / (1 − w₀))
+    /// wᵢ = log(w₁ / w₀) − log((1 − w₁) / (1 − w₀))
+    /// ```
+    ///
+    /// and x is 1 where the feature is present. The form is the log-odds of the second class: it is chosen where
+    /// b + Σ wᵢ xᵢ > 0. (Taking the logarithm of "ratio = 1" moves the boundary to 0, not to 1.)
+    ///
+    /// # Errors
+    /// If there are not two classes, a feature is not Boolean, or a weight is infinite.
+    pub fn linear_form(&self) -> Result<LinearForm> {
+        let refuse = |why: String| Err(Error::Settings(format!("there is no linear form: {why}")));
+        let [first, second] = self.classes.as_slice() else {
+            return refuse(format!("the model has {} classes, not two", self.classes.len()));
+        };
+        let mut bias = self.log_prior[1] - self.log_prior[0];
+        let mut weights = Vec::new();
+        for factor in &self.factors {
+            let feature = feature_name(&self.schema, &factor.columns);
+            let FamilyLikelihood::Bernoulli(_, bernoulli) = &factor.likelihood else {
+                return refuse(format!("`{feature}` is not Boolean"));
+            };
+            let log_odds = |side: &str| {
+                let (log_likelihood, _) = bernoulli.contribution(Some(side));
+                log_likelihood[1] - log_likelihood[0]
+            };
+            let absent = log_odds(&bernoulli.sides.absent);
+            let weight = log_odds(&bernoulli.sides.present) - absent;
+            if !weight.is_finite() {
+                return refuse(format!(
+                    "the weight of `{feature}` is infinite; choose a smoothing other than none"
+                ));
+            }
+            bias += absent;
+            weights.push((feature, bernoulli.sides.present.clone(), weight));
+        }
+        Ok(LinearForm { first: first.clone(), second: second.clone(), bias, weights })
+    }
+
+    fn check_batch(&self, batch: &Batch) -> Result<()> {
+        let (found, expected) = (batch.columns.len(), self.schema.columns.len());
+        if found != expected {
+            return Err(Error::BatchColumns { found, expected });
+        }
+        Ok(())
+    }
+
+    /// Whether each row says anything at all.
+    fn evidence(&self, batch: &Batch) -> Vec<bool> {
+        if self.settings.missing == MissingValues::Counted && !self.factors.is_empty() {
+            return vec![true; batch.rows];
+        }
+        let mut evidence = vec![false; batch.rows];
+        batch.columns.iter().for_each(|column| column.mark_known(&mut evidence));
+        evidence
+    }
+}
+
+/// Settings that name a column must mean one that exists.
+fn check_columns(settings: &Settings, schema: &Schema) -> Result<()> {
+    let mut named = settings.column_smoothing.keys().chain(settings.families.keys());
+    match named.find(|name| schema.position(name).is_none()) {
+        Some(name) => Err(Error::Settings(format!(
+            "the settings name the column `{name}`, which the model does not have"
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// The name of a factor: its column, or all its columns.
+pub(crate) fn feature_name(schema: &Schema, columns: &[usize]) -> String {
+    let names: Vec<&str> = columns.iter().map(|&column| schema.columns[column].name.as_str()).collect();
+    names.join(", ")
+}
+
+/// The values of a factor in words; `None` if all of them are missing.
+fn written_out(values: &[Option<&str>]) -> Option<String> {
+    values.iter().any(Option::is_some).then(|| {
+        let words: Vec<&str> = values.iter().map(|value| value.unwrap_or("(missing)")).collect();
+        words.join(", ")
+    })
+}
+
+/// How a row comes to its posterior: log prior + one contribution per feature = log-joint.
+#[derive(Debug, Clone)]
+pub struct Explanation {
+    /// The classes, in the order of everything else here.
+    pub classes: Vec<String>,
+    /// The most probable class.
+    pub best: usize,
+    /// P(class | x).
+    pub posterior: Vec<f64>,
+    /// log P(x).
+    pub log_evidence: f64,
+    /// What the posterior rests on.
+    pub outcome: Outcome,
+    /// log P(class).
+    pub log_prior: Vec<f64>,
+    /// What each feature adds, in the order in which they are added.
+    pub contributions: Vec<Contribution>,
+    /// log P(class, x): the exact f64 sum of the above from left to right.
+    pub log_joint: Vec<f64>,
+}
+
+/// What one feature adds to the log-joint of each class.
+#[derive(Debug, Clone)]
+pub struct Contribution {
+    /// The column, or the columns of a joint table.
+    pub feature: String,
+    /// Its value in this row; `None` if it is missing.
+    pub value: Option<String>,
+    /// Whether the value was never met in training.
+    pub unseen: bool,
+    /// log P(value | class) for each class.
+    pub log_likelihood: Vec<f64>,
+}
+
+/// The decision between two classes as a weighted sum of what is present.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LinearForm {
+    /// The class that negative sums speak for.
+    pub first: String,
+    /// The class that positive sums speak for.
+    pub second: String,
+    /// b: the log-odds of the second class when everything is absent.
+    pub bias: f64,
+    /// For each feature its name, the value that counts as present, and its weight.
+    pub weights: Vec<(String, String, f64)>,
+}

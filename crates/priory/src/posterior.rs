@@ -1,0 +1,183 @@
+//! From log-joints to posteriors: one shifted log-sum-exp.
+//!
+//! log P(x) = log Σ exp(log P(class, x)), computed from the largest term down, so that scores of thousands of nats
+//! neither underflow nor overflow. P(class | x) = exp(log P(class, x) − log P(x)).
+
+/// log P(class, x) for every row and class.
+#[derive(Debug, Clone)]
+pub struct Scores {
+    classes: usize,
+    log_joint: Vec<f64>,
+    log_prior: Vec<f64>,
+    has_evidence: Vec<bool>,
+    unseen: u64,
+}
+
+impl Scores {
+    pub(crate) fn new(
+        log_prior: Vec<f64>,
+        log_joint: Vec<f64>,
+        has_evidence: Vec<bool>,
+        unseen: u64,
+    ) -> Self {
+        Scores { classes: log_prior.len(), log_joint, log_prior, has_evidence, unseen }
+    }
+
+    /// log P(class, x) for each class, in the order of the model's classes.
+    pub fn row(&self, row: usize) -> &[f64] {
+        &self.log_joint[row * self.classes..][..self.classes]
+    }
+
+    pub(crate) fn row_mut(&mut self, row: usize) -> &mut [f64] {
+        &mut self.log_joint[row * self.classes..][..self.classes]
+    }
+
+    /// How many rows were scored.
+    pub fn rows(&self) -> usize {
+        self.has_evidence.len()
+    }
+
+    /// How many values in these rows were never met in training.
+    pub fn unseen(&self) -> u64 {
+        self.unseen
+    }
+
+    /// The posterior of every row.
+    ///
+    /// A row that every class calls impossible gets the prior and is marked [`Outcome::Impossible`].
+    pub fn normalize(&self) -> Posterior {
+        let rows = self.rows();
+        let mut posterior = Posterior {
+            classes: self.classes,
+            probability: vec![0.0; self.log_joint.len()],
+            log_evidence: Vec::with_capacity(rows),
+            best: Vec::with_capacity(rows),
+            outcome: Vec::with_capacity(rows),
+        };
+        for row in 0..rows {
+            let probability = &mut posterior.probability[row * self.classes..][..self.classes];
+            let log_evidence = softmax(self.row(row), probability);
+            let outcome = if log_evidence == f64::NEG_INFINITY {
+                softmax(&self.log_prior, probability);
+                Outcome::Impossible
+            } else if self.has_evidence[row] {
+                Outcome::Evidence
+            } else {
+                Outcome::NoEvidence
+            };
+            let decided_by = if outcome == Outcome::Impossible { &self.log_prior } else { self.row(row) };
+            posterior.best.push(argmax(decided_by));
+            posterior.log_evidence.push(log_evidence);
+            posterior.outcome.push(outcome);
+        }
+        posterior
+    }
+}
+
+/// P(class | x) for every row and class.
+#[derive(Debug, Clone)]
+pub struct Posterior {
+    classes: usize,
+    probability: Vec<f64>,
+    log_evidence: Vec<f64>,
+    best: Vec<usize>,
+    outcome: Vec<Outcome>,
+}
+
+/// What a posterior rests on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// At least one feature was known.
+    Evidence,
+    /// Every feature was missing: the posterior is the prior.
+    NoEvidence,
+    /// Every class gives the row probability zero: the posterior falls back to the prior.
+    Impossible,
+}
+
+impl Posterior {
+    /// P(class | x) for each class, in the order of the model's classes; they sum to one.
+    pub fn row(&self, row: usize) -> &[f64] {
+        &self.probability[row * self.classes..][..self.classes]
+    }
+
+    /// How many rows there are.
+    pub fn rows(&self) -> usize {
+        self.best.len()
+    }
+
+    /// log P(x): how well the row fits the model as a whole.
+    pub fn log_evidence(&self, row: usize) -> f64 {
+        self.log_evidence[row]
+    }
+
+    /// The most probable class; of equals the first.
+    pub fn best(&self, row: usize) -> usize {
+        self.best[row]
+    }
+
+    /// What the posterior of a row rests on.
+    pub fn outcome(&self, row: usize) -> Outcome {
+        self.outcome[row]
+    }
+}
+
+/// Writes exp(x − log Σ exp x) and returns log Σ exp x. If that is −∞ the probabilities are left alone.
+fn softmax(log_weights: &[f64], probability: &mut [f64]) -> f64 {
+    let largest = log_weights.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    if largest == f64::NEG_INFINITY {
+        return largest;
+    }
+    let mut sum = 0.0;
+    for (p, x) in probability.iter_mut().zip(log_weights) {
+        *p = libm::exp(x - largest);
+        sum += *p;
+    }
+    probability.iter_mut().for_each(|p| *p /= sum);
+    largest + libm::log(sum)
+}
+
+fn argmax(values: &[f64]) -> usize {
+    let mut best = 0;
+    for (i, value) in values.iter().enumerate() {
+        if *value > values[best] {
+            best = i;
+        }
+    }
+    best
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn posterior(log_joint: &[f64]) -> Posterior {
+        let log_prior = vec![(1.0 / log_joint.len() as f64).ln(); log_joint.len()];
+        Scores::new(log_prior, log_joint.to_vec(), vec![true], 0).normalize()
+    }
+
+    #[test]
+    fn thousands_of_nats_do_not_underflow() {
+        let p = posterior(&[-10_000.0, -10_001.0]);
+        assert!((p.row(0)[0] - 1.0 / (1.0 + (-1.0f64).exp())).abs() < 1e-15);
+        assert_eq!(p.log_evidence(0), -10_000.0 + (-1.0f64).exp().ln_1p());
+    }
+
+    #[test]
+    fn impossible_for_one_class_is_certainty_for_the_other() {
+        assert_eq!(posterior(&[f64::NEG_INFINITY, -3.0]).row(0), [0.0, 1.0]);
+    }
+
+    #[test]
+    fn impossible_for_all_falls_back_to_the_prior_and_says_so() {
+        let p = posterior(&[f64::NEG_INFINITY; 4]);
+        assert_eq!(p.row(0), [0.25; 4]);
+        assert_eq!(p.outcome(0), Outcome::Impossible);
+        assert_eq!(p.log_evidence(0), f64::NEG_INFINITY);
+    }
+
+    #[test]
+    fn of_equals_the_first_wins() {
+        assert_eq!(posterior(&[-1.0, -1.0]).best(0), 0);
+    }
+}

@@ -1,0 +1,181 @@
+//! What is chosen when a model is estimated: prior, smoothing, families. Plain data, kept apart from the counts.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+
+/// Everything that turns statistics into a model. Another choice needs no second look at the data.
+///
+/// | setting | default | range |
+/// |---|---|---|
+/// | `prior` | empirical | see [`Prior`] |
+/// | `smoothing` | Laplace 1 | see [`Smoothing`] |
+/// | `column_smoothing` | none | overrides `smoothing` for single columns |
+/// | `families` | automatic | see [`Family`] |
+/// | `missing` | skipped | see [`MissingValues`] |
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    /// P(class).
+    pub prior: Prior,
+    /// How counts become probabilities.
+    pub smoothing: Smoothing,
+    /// Columns that are smoothed in a way of their own.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub column_smoothing: BTreeMap<String, Smoothing>,
+    /// Columns whose family the user has chosen.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub families: BTreeMap<String, Family>,
+    /// What a missing value says.
+    pub missing: MissingValues,
+}
+
+/// Where P(class) comes from.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Prior {
+    /// The share of the class among the rows: n(class) / n.
+    #[default]
+    Empirical,
+    /// The same for every class: 1 / K.
+    Uniform,
+    /// As the user says; every class of the model is named, and the shares add up to 1.
+    Given(BTreeMap<String, f64>),
+    /// (n(class) + l) / (n + l K).
+    Smoothed(f64),
+}
+
+/// How the counts of a column become P(value | class).
+///
+/// With n(v) the weight of value v in the class, n the weight of the class where the value is known, and J the
+/// number of values:
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Smoothing {
+    /// Maximum likelihood: n(v) / n. A value that never occurred with a class is impossible there.
+    None,
+    /// (n(v) + α) / (n + α J). Laplace is α = 1.
+    Lidstone(f64),
+    /// λ n(v) / n + (1 − λ) Q(v), with Q the share of v in all classes together.
+    Background(f64),
+    /// (n(v) + b(v)) / (n + Σ b) with a pseudocount b for each value: the MAP estimate under a Dirichlet prior
+    /// with parameters β = b + 1, under a Beta prior if there are two values.
+    Dirichlet(Pseudocounts),
+}
+
+/// Pseudocounts for the values of each column; the MAP estimate under Dirichlet(β) adds b = β − 1.
+///
+/// A column that is not listed is smoothed by Laplace 1. A listed value counts as possible even if it never
+/// occurred; a value that is not listed takes what stands under `*`, or nothing.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Pseudocounts(pub BTreeMap<String, BTreeMap<String, f64>>);
+
+/// The name under which [`Pseudocounts`] keeps what all other values of a column get.
+pub const OTHER_VALUES: &str = "*";
+
+/// Which distribution a column follows, given the class.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Family {
+    /// Any number of values.
+    Categorical,
+    /// Two values, present and absent, both possible from the start. Chosen by itself for columns of 0 and 1,
+    /// false and true, no and yes and the like.
+    Bernoulli,
+    /// One probability for each combination of the values of several columns.
+    Joint,
+}
+
+/// What a missing value says about the class.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum MissingValues {
+    /// Nothing: it is summed out, in training and in scoring.
+    #[default]
+    Skipped,
+    /// It is a value like any other.
+    Counted,
+}
+
+impl Smoothing {
+    /// Lidstone with α = 1.
+    pub const LAPLACE: Smoothing = Smoothing::Lidstone(1.0);
+}
+
+impl Default for Smoothing {
+    fn default() -> Self {
+        Smoothing::LAPLACE
+    }
+}
+
+impl Family {
+    /// The word for it, as on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Family::Categorical => "categorical",
+            Family::Bernoulli => "bernoulli",
+            Family::Joint => "joint",
+        }
+    }
+}
+
+impl Settings {
+    /// The smoothing of a column.
+    pub fn smoothing_of(&self, column: &str) -> &Smoothing {
+        self.column_smoothing.get(column).unwrap_or(&self.smoothing)
+    }
+
+    /// Checks every number once, so that no estimate has to.
+    ///
+    /// # Errors
+    /// If a number is out of its range.
+    pub fn check(&self) -> Result<()> {
+        match &self.prior {
+            Prior::Smoothed(l) => check_amount("the prior's smoothing", *l)?,
+            Prior::Given(shares) => check_shares(shares)?,
+            Prior::Empirical | Prior::Uniform => {}
+        }
+        self.smoothing.check()?;
+        self.column_smoothing.values().try_for_each(Smoothing::check)
+    }
+}
+
+impl Smoothing {
+    fn check(&self) -> Result<()> {
+        match self {
+            Smoothing::None => Ok(()),
+            Smoothing::Lidstone(alpha) => check_amount("the Lidstone pseudocount", *alpha),
+            Smoothing::Background(lambda) if (0.0..=1.0).contains(lambda) => Ok(()),
+            Smoothing::Background(lambda) => {
+                Err(Error::Settings(format!("the background weight is {lambda}; it lies between 0 and 1")))
+            }
+            Smoothing::Dirichlet(pseudocounts) => pseudocounts
+                .0
+                .values()
+                .flat_map(BTreeMap::values)
+                .try_for_each(|&b| check_amount("a Dirichlet pseudocount", b)),
+        }
+    }
+}
+
+fn check_amount(what: &str, amount: f64) -> Result<()> {
+    if amount.is_finite() && amount >= 0.0 {
+        return Ok(());
+    }
+    Err(Error::Settings(format!("{what} is {amount}; it is a finite number of zero or more")))
+}
+
+fn check_shares(shares: &BTreeMap<String, f64>) -> Result<()> {
+    for (class, &share) in shares {
+        check_amount(&format!("the prior of `{class}`"), share)?;
+    }
+    let total: f64 = shares.values().sum();
+    // People write 0.33, 0.33, 0.34 or 1/3 to a few digits: what they wrote is used as it stands, divided by its sum.
+    if (total - 1.0).abs() > 1e-6 {
+        return Err(Error::Settings(format!("the given priors add up to {total}, not to 1")));
+    }
+    Ok(())
+}

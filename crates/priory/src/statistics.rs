@@ -1,0 +1,393 @@
+//! What is remembered of the data: weights of classes and of values. They add and subtract exactly.
+
+use crate::batch::{Batch, MISSING};
+use crate::error::{Error, Result};
+use crate::estimate;
+use crate::families::{FamilyStatistics, Removed};
+use crate::model::Model;
+use crate::posterior::Scores;
+use crate::schema::Schema;
+use crate::settings::{Prior, Settings};
+use crate::tally::Tally;
+use crate::vocabulary::Vocabulary;
+
+/// More classes than this are refused; a target like that is a number or an identifier.
+pub const MOST_CLASSES: usize = 1 << 16;
+
+/// Everything learnt from a table, and nothing concluded from it.
+///
+/// Statistics form a group: [`merge`](Self::merge) is associative and commutative, [`forget`](Self::forget) undoes
+/// [`observe`](Self::observe), and the bytes that [`crate::write_file`] makes of them depend only on the multiset of
+/// rows, not on their order or on how they were split.
+///
+/// ```
+/// use priory::{Batch, Column, Kind, Schema, Settings, Statistics};
+///
+/// let schema = Schema::new("play", vec![Column::new("outlook", Kind::Category)])?;
+/// let day = Batch::from_rows(&[("yes", [Some("overcast")]), ("no", [Some("sunny")]), ("yes", [Some("sunny")])]);
+/// let mut statistics = Statistics::empty(&schema);
+/// statistics.observe(&day)?;
+///
+/// let model = statistics.estimate(&Settings::default())?;
+/// let posterior = model.score(&day)?.normalize();
+/// assert_eq!(posterior.best(0), 1); // the classes are in sorted order: no, yes
+/// # Ok::<(), priory::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Statistics {
+    pub(crate) schema: Schema,
+    pub(crate) rows: u64,
+    pub(crate) classes: Vocabulary,
+    /// One row: the weight of each class.
+    pub(crate) class_weight: Tally,
+    pub(crate) factors: Vec<FamilyStatistics>,
+}
+
+impl Statistics {
+    /// Statistics of no rows.
+    pub fn empty(schema: &Schema) -> Self {
+        Statistics {
+            schema: schema.clone(),
+            rows: 0,
+            classes: Vocabulary::default(),
+            class_weight: Tally::new(1, 0),
+            factors: FamilyStatistics::for_schema(schema),
+        }
+    }
+
+    /// What the columns are.
+    pub fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    /// How many rows were learnt. Rows without a class or with weight zero are not among them.
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// The classes and their weights, in canonical order.
+    pub fn classes(&self) -> Vec<(&str, f64)> {
+        let ids = self.classes.sorted().into_iter().filter(|&id| !self.class_weight.is_zero(0, id));
+        ids.map(|id| (self.classes.name(id), self.class_weight.get(0, id))).collect()
+    }
+
+    /// Adds the rows of a batch. Rows whose class is missing and rows of weight zero change nothing.
+    ///
+    /// # Errors
+    /// If a weight is negative or not finite, if there are too many classes, or if the batch does not have the
+    /// columns of the schema. The statistics are then as they were.
+    pub fn observe(&mut self, batch: &Batch) -> Result<()> {
+        self.observe_rows(batch, 0..batch.rows)
+    }
+
+    /// Adds some rows of a batch: what [`observe`](Self::observe) does for all of them.
+    ///
+    /// # Errors
+    /// As for [`observe`](Self::observe).
+    pub fn observe_rows(&mut self, batch: &Batch, rows: impl Iterator<Item = usize> + Clone) -> Result<()> {
+        self.check_batch(batch, rows.clone())?;
+        let mut id_of: Vec<Option<u32>> = vec![None; batch.classes.values.len() + 1];
+        let mut class_of: Vec<Option<u32>> = vec![None; batch.rows];
+        for row in rows {
+            let code = batch.classes.codes[row];
+            let weight = batch.weight(row);
+            if code == MISSING || weight == 0.0 {
+                continue;
+            }
+            let class = *id_of[code as usize].get_or_insert_with(|| {
+                let id = self.classes.intern(batch.classes.values.name(code as usize - 1));
+                self.class_weight.grow(1, id + 1);
+                id as u32
+            });
+            class_of[row] = Some(class);
+            self.class_weight.add(0, class as usize, weight);
+            self.rows += 1;
+        }
+        let classes = self.classes.len();
+        self.factors.iter_mut().for_each(|factor| factor.observe(&class_of, batch, classes));
+        Ok(())
+    }
+
+    /// Takes the rows of a batch away, as if they had never been learnt.
+    ///
+    /// # Errors
+    /// If a count would fall below zero, which proves that a row was never learnt; the first such row is named.
+    /// The statistics are then as they were.
+    pub fn forget(&mut self, batch: &Batch) -> Result<()> {
+        let mut part = Statistics::empty(&self.schema);
+        part.observe(batch)?;
+        if let Some(first) = self.shortfall(&part) {
+            return Err(self.name_the_row(batch, &first));
+        }
+        self.add(&part, -1.0);
+        Ok(())
+    }
+
+    /// Adds everything that `other` remembers. Classes and values are matched by name.
+    ///
+    /// # Errors
+    /// If the two describe different tables, or together have too many classes.
+    pub fn merge(&mut self, other: &Statistics) -> Result<()> {
+        self.check_same_table(other)?;
+        let new = other.classes.names().filter(|name| self.classes.get(name).is_none()).count();
+        self.check_class_count(self.classes.len() + new)?;
+        let total = self.total_weight() + other.total_weight();
+        if !total.is_finite() {
+            return Err(Error::WeightOverflow { row: self.rows });
+        }
+        self.add(other, 1.0);
+        Ok(())
+    }
+
+    /// Takes away everything that `other` remembers.
+    ///
+    /// # Errors
+    /// If the two describe different tables, or a count would fall below zero. The statistics are then as they were.
+    pub fn subtract(&mut self, other: &Statistics) -> Result<()> {
+        self.check_same_table(other)?;
+        if let Some(what) = self.shortfall(other) {
+            return Err(Error::NotPart { what: what.describe(&self.schema) });
+        }
+        self.add(other, -1.0);
+        Ok(())
+    }
+
+    /// The model that follows from these statistics under the given settings.
+    ///
+    /// # Errors
+    /// If nothing was learnt, or the settings do not fit the data.
+    pub fn estimate(&self, settings: &Settings) -> Result<Model> {
+        Model::new(&self.canonical(), settings)
+    }
+
+    /// The one form that depends on nothing but the rows: sorted, and without anything that counts zero.
+    pub(crate) fn canonical(&self) -> Statistics {
+        let ids: Vec<usize> =
+            self.classes.sorted().into_iter().filter(|&id| !self.class_weight.is_zero(0, id)).collect();
+        Statistics {
+            schema: self.schema.clone(),
+            rows: self.rows,
+            classes: ids.iter().map(|&id| self.classes.name(id)).collect(),
+            class_weight: self.class_weight.select(&[0], &ids),
+            factors: self.factors.iter().map(|factor| factor.canonical(&ids)).collect(),
+        }
+    }
+
+    /// The log-joints that every row of a batch would have if just that row had not been learnt. All of them
+    /// were: the batch is part of what these statistics were made of. Rows that were not learnt from are scored
+    /// against everything.
+    ///
+    /// Classes that vanish with their only row have a log-joint of −∞.
+    ///
+    /// # Errors
+    /// If the settings do not fit the data, or fewer than two rows were learnt.
+    pub fn leave_one_out(&self, settings: &Settings, batch: &Batch) -> Result<Scores> {
+        LeaveOneOut::new(&self.canonical(), settings)?.score(batch)
+    }
+
+    pub(crate) fn total_weight(&self) -> f64 {
+        self.class_weight.row_total(0).value()
+    }
+
+    /// Refuses, early, a joint table that can no longer be estimated.
+    ///
+    /// # Errors
+    /// If it would need more cells than is sensible.
+    pub fn check_size(&self) -> Result<()> {
+        self.factors.iter().try_for_each(|factor| match factor {
+            FamilyStatistics::Joint(joint) => joint.check_size(self.classes.len()),
+            FamilyStatistics::Category(..) => Ok(()),
+        })
+    }
+
+    fn add(&mut self, other: &Statistics, sign: f64) {
+        let class_of: Vec<usize> = other.classes.names().map(|name| self.classes.intern(name)).collect();
+        let classes = self.classes.len();
+        self.class_weight.grow(1, classes);
+        self.class_weight.merge(&other.class_weight, &[0], &class_of, sign);
+        for (ours, theirs) in self.factors.iter_mut().zip(&other.factors) {
+            ours.merge(theirs, &class_of, classes, sign);
+        }
+        self.rows = if sign > 0.0 { self.rows + other.rows } else { self.rows - other.rows };
+    }
+
+    fn check_batch(&self, batch: &Batch, rows: impl Iterator<Item = usize>) -> Result<()> {
+        if batch.columns.len() != self.schema.columns.len() {
+            let (found, expected) = (batch.columns.len(), self.schema.columns.len());
+            return Err(Error::BatchColumns { found, expected });
+        }
+        let new = batch.classes.values.names().filter(|name| self.classes.get(name).is_none()).count();
+        self.check_class_count(self.classes.len() + new)?;
+        if batch.weights.is_empty() {
+            return Ok(());
+        }
+        let mut total = self.total_weight();
+        for row in rows {
+            let weight = batch.weight(row);
+            if !(weight.is_finite() && weight >= 0.0) {
+                return Err(Error::Weight { row: batch.row_number(row), weight });
+            }
+            total += weight;
+            if total.is_infinite() {
+                return Err(Error::WeightOverflow { row: batch.row_number(row) });
+            }
+        }
+        Ok(())
+    }
+
+    fn check_class_count(&self, classes: usize) -> Result<()> {
+        if classes > MOST_CLASSES {
+            return Err(Error::TooManyClasses { target: self.schema.target.clone(), limit: MOST_CLASSES });
+        }
+        Ok(())
+    }
+
+    fn check_same_table(&self, other: &Statistics) -> Result<()> {
+        if self.schema == other.schema {
+            return Ok(());
+        }
+        let (a, b) = (&self.schema, &other.schema);
+        let what = if a.target != b.target {
+            format!("their targets are `{}` and `{}`", a.target, b.target)
+        } else if a.weight != b.weight {
+            "their rows are weighted differently".to_owned()
+        } else if a.missing != b.missing {
+            "they spell missing values differently".to_owned()
+        } else if let Some(only) = a.columns.iter().find(|column| !b.columns.contains(column)) {
+            format!("only the first has the {} column `{}`", only.kind.name(), only.name)
+        } else if let Some(only) = b.columns.iter().find(|column| !a.columns.contains(column)) {
+            format!("only the second has the {} column `{}`", only.kind.name(), only.name)
+        } else {
+            "their columns stand in different orders".to_owned()
+        };
+        Err(Error::Mismatch(what))
+    }
+
+    /// Something of which `other` has more than we do.
+    fn shortfall(&self, other: &Statistics) -> Option<Shortfall> {
+        let class_of: Vec<Option<usize>> = other.classes.names().map(|name| self.classes.get(name)).collect();
+        let class_name = |class: usize| other.classes.name(class).to_owned();
+        for (ours, theirs) in self.factors.iter().zip(&other.factors) {
+            if let Some((value, class)) = ours.first_shortfall(theirs, &class_of) {
+                let columns = ours.columns().to_vec();
+                return Some(Shortfall { columns, value, class: class_name(class) });
+            }
+        }
+        let (_, class) = self.class_weight.first_shortfall(&other.class_weight, &[Some(0)], &class_of)?;
+        Some(Shortfall { columns: Vec::new(), value: None, class: class_name(class) })
+    }
+
+    /// The first row of a batch that cannot be taken away once those before it are gone.
+    fn name_the_row(&self, batch: &Batch, first: &Shortfall) -> Error {
+        // A shortfall grows with every row, so the number of rows that can go is found by halving.
+        let part = |rows: usize| {
+            let mut part = Statistics::empty(&self.schema);
+            part.observe_rows(batch, 0..rows).map(|()| self.shortfall(&part))
+        };
+        let (mut fine, mut short, mut found) = (0, batch.rows, None);
+        while fine + 1 < short {
+            let middle = fine.midpoint(short);
+            match part(middle) {
+                Ok(None) => fine = middle,
+                Ok(Some(shortfall)) => (short, found) = (middle, Some(shortfall)),
+                Err(error) => return error,
+            }
+        }
+        let what = found.as_ref().unwrap_or(first).describe(&self.schema);
+        Error::NeverLearnt { row: batch.row_number(fine), what }
+    }
+}
+
+/// A count of which there is too little.
+struct Shortfall {
+    columns: Vec<usize>,
+    value: Option<String>,
+    class: String,
+}
+
+impl Shortfall {
+    fn describe(&self, schema: &Schema) -> String {
+        let class = format!("{}={}", schema.target, self.class);
+        if self.columns.is_empty() {
+            return class;
+        }
+        let columns: Vec<&str> = self.columns.iter().map(|&i| schema.columns[i].name.as_str()).collect();
+        match &self.value {
+            Some(value) => format!("{}={value} with {class}", columns.join(", ")),
+            None => format!("a missing {} with {class}", columns.join(", ")),
+        }
+    }
+}
+
+/// Statistics made ready to score their own rows, each as if it had not been there.
+struct LeaveOneOut<'a> {
+    statistics: &'a Statistics,
+    settings: &'a Settings,
+    prepared: Vec<crate::families::Prepared<'a, f64>>,
+    everything: Model,
+}
+
+impl<'a> LeaveOneOut<'a> {
+    fn new(statistics: &'a Statistics, settings: &'a Settings) -> Result<Self> {
+        let everything = Model::new(statistics, settings)?;
+        let prepared = statistics.factors.iter().map(|factor| factor.prepare(&statistics.schema, settings));
+        Ok(LeaveOneOut { statistics, settings, prepared: prepared.collect::<Result<_>>()?, everything })
+    }
+
+    fn score(&self, batch: &Batch) -> Result<Scores> {
+        let mut scores = self.everything.score(batch)?;
+        for row in 0..batch.rows {
+            let class = batch.classes.value(row).and_then(|name| self.statistics.classes.get(name));
+            let Some(class) = class else { continue };
+            let removed = Removed { class, weight: batch.weight(row) };
+            if removed.weight > 0.0 {
+                self.score_row(batch, row, removed, scores.row_mut(row))?;
+            }
+        }
+        Ok(scores)
+    }
+
+    fn score_row(&self, batch: &Batch, row: usize, removed: Removed, scores: &mut [f64]) -> Result<()> {
+        let weights = &self.statistics.class_weight;
+        let without = |class: usize| {
+            weights.get_without(0, class, if class == removed.class { removed.weight } else { 0.0 })
+        };
+        let mut total = weights.row_total(0);
+        total.add(-removed.weight);
+        if total.is_zero() {
+            return Err(Error::Empty);
+        }
+        let vanished = |class: usize| without(class) == 0.0;
+        let classes = (0..scores.len()).filter(|&class| !vanished(class)).count();
+        for (class, score) in scores.iter_mut().enumerate() {
+            *score = if vanished(class) {
+                f64::NEG_INFINITY
+            } else {
+                let name = self.statistics.classes.name(class);
+                let prior = &self.settings.prior;
+                estimate::prior::<f64>(prior, name, without(class), total.value(), classes as f64).ln()
+            };
+        }
+        for (factor, prepared) in self.statistics.factors.iter().zip(&self.prepared) {
+            let schema = &self.statistics.schema;
+            let log_likelihood =
+                factor.log_likelihood_without(prepared, schema, self.settings, batch, row, removed)?;
+            scores.iter_mut().zip(log_likelihood).for_each(|(score, x)| *score += x);
+        }
+        Ok(())
+    }
+}
+
+/// Checks that a given prior names the classes of the model, no more and no fewer.
+pub(crate) fn check_prior(prior: &Prior, classes: &Vocabulary) -> Result<()> {
+    let Prior::Given(shares) = prior else { return Ok(()) };
+    if let Some(class) = classes.names().find(|&class| !shares.contains_key(class)) {
+        return Err(Error::Settings(format!("the given prior says nothing about the class `{class}`")));
+    }
+    if let Some(class) = shares.keys().find(|class| classes.get(class).is_none()) {
+        return Err(Error::Settings(format!(
+            "the given prior names `{class}`, which is not a class of the model"
+        )));
+    }
+    Ok(())
+}
