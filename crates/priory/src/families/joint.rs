@@ -170,7 +170,7 @@ impl JointStatistics {
         self.ids.get(&cell?).copied()
     }
 
-    fn names(&self, cell: &[u32]) -> Vec<&str> {
+    pub(crate) fn names(&self, cell: &[u32]) -> Vec<&str> {
         cell.iter().zip(&self.values).map(|(&id, values)| values.name(id as usize)).collect()
     }
 }
