@@ -248,9 +248,10 @@ impl<'a, T: Scalar> JointEstimate<'a, T> {
         for (value, known) in values.iter().zip(&self.statistics.values) {
             let met = known.len() as f64;
             match value {
+                // A column of which nothing is known can still hold something.
                 None => {
-                    fitting *= met;
-                    possible *= met;
+                    fitting *= met.max(1.0);
+                    possible *= met.max(1.0);
                 }
                 Some(name) => possible *= if known.get(name).is_some() { met } else { met + 1.0 },
             }
