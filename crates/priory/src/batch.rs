@@ -155,6 +155,11 @@ impl CategoryColumn {
         (code != MISSING).then(|| self.values.name(code as usize - 1))
     }
 
+    /// How many rows have no value.
+    pub fn missing(&self) -> usize {
+        self.codes.iter().filter(|&&code| code == MISSING).count()
+    }
+
     fn clear(&mut self) {
         self.values.clear();
         self.codes.clear();
