@@ -4,6 +4,7 @@
 
 use std::fmt::Write as _;
 use std::io::{self, Cursor, Write as _};
+use std::sync::Arc;
 use std::time::Instant;
 
 use priory::{Batch, Column, Kind, Schema};
@@ -13,7 +14,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     if let [path, target] = arguments.as_slice() {
         let table = Table::open(path, &ReadOptions::default())?;
-        return measure(path, table, target);
+        let speed = speed(table, target)?;
+        return Ok(writeln!(io::stdout(), "{path}: {speed:.0} MB/s")?);
     }
     let words =
         ["yes", "no", "sunny", "overcast", "rain", "hot", "mild", "cool", "normal", "high", "weak", "?"];
@@ -24,11 +26,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let kinds: [(&str, &[String]); 4] =
         [("words", &bare), ("quoted words", &quoted), ("numbers", &numbers), ("phrases", &long)];
     for (name, values) in kinds {
-        let table = made_up_table(values, 10, 100 << 20);
-        for _ in 0..3 {
-            let reader = Cursor::new(table.clone());
-            measure(name, Table::from_reader(name, reader, &ReadOptions::default())?, "c0")?;
+        let table: Arc<[u8]> = made_up_table(values, 10, 64 << 20).into();
+        // The fastest of several runs is the one that other programs disturbed least.
+        let mut fastest = 0.0_f64;
+        for _ in 0..7 {
+            let reader = Cursor::new(Arc::clone(&table));
+            let table = Table::from_reader(name, reader, &ReadOptions::default())?;
+            fastest = fastest.max(speed(table, "c0")?);
         }
+        writeln!(io::stdout(), "{name}: {fastest:.0} MB/s")?;
     }
     Ok(())
 }
@@ -50,7 +56,7 @@ fn made_up_table(values: &[String], width: usize, bytes: usize) -> Vec<u8> {
     table.into_bytes()
 }
 
-fn measure(name: &str, table: Table, target: &str) -> Result<(), Box<dyn std::error::Error>> {
+fn speed(table: Table, target: &str) -> Result<f64, Box<dyn std::error::Error>> {
     let features = table.header().iter().filter(|column| *column != target);
     let columns = features.map(|column| Column::new(column, Kind::Category)).collect();
     let schema = Schema::new(target, columns)?;
@@ -58,7 +64,5 @@ fn measure(name: &str, table: Table, target: &str) -> Result<(), Box<dyn std::er
     let mut batches = table.batches(&schema, Purpose::Learning)?;
     let start = Instant::now();
     while batches.read(&mut batch)? {}
-    let speed = batches.bytes_read() as f64 / 1e6 / start.elapsed().as_secs_f64();
-    writeln!(io::stdout(), "{name}: {} rows, {speed:.0} MB/s", batches.rows_read())?;
-    Ok(())
+    Ok(batches.bytes_read() as f64 / 1e6 / start.elapsed().as_secs_f64())
 }

@@ -13,42 +13,30 @@
 //! The work is done in two steps on a block of bytes that holds whole records. [`Records::split`] notes where the
 //! fields begin; whoever wants a column then walks down its fields and need not look at the others.
 
+use std::ops::Range;
+
 use memchr::{memchr, memrchr};
 
 /// Where the last whole record of these bytes ends; 0 if none is whole. The bytes begin with a record.
 pub(crate) fn end_of_whole_records(bytes: &[u8], delimiter: u8) -> usize {
-    let mut end = 0;
-    let mut unquoted = 0; // where the stretch without quoted fields begins
-    let mut position = 0;
-    // Only a quoted field can hide a line end, so it is enough to go from quote to quote.
-    while let Some(distance) = memchr(b'"', &bytes[position..]) {
-        let quote = position + distance;
-        let opens = quote == 0 || bytes[quote - 1] == delimiter || bytes[quote - 1] == b'\n';
-        if !opens {
-            position = quote + 1;
-            continue;
-        }
-        end = after_last_line_feed(bytes, unquoted, quote).unwrap_or(end);
-        let Some(after) = after_closing_quote(bytes, quote) else { return end };
-        unquoted = after;
-        position = after;
+    // Only a quoted field can hide a line end. Most tables have none.
+    if memchr(b'"', bytes).is_none() {
+        return memrchr(b'\n', bytes).map_or(0, |position| position + 1);
     }
-    after_last_line_feed(bytes, unquoted, bytes.len()).unwrap_or(end)
-}
-
-fn after_last_line_feed(bytes: &[u8], from: usize, to: usize) -> Option<usize> {
-    memrchr(b'\n', &bytes[from..to]).map(|position| from + position + 1)
-}
-
-/// The position after the quote that closes the field opened at `quote`.
-fn after_closing_quote(bytes: &[u8], quote: usize) -> Option<usize> {
-    let mut position = quote + 1;
+    let mut marks = Marks::new(bytes, delimiter);
+    let mut field = 0;
+    let mut end = 0;
     loop {
-        position += memchr(b'"', &bytes[position..])? + 1;
-        if bytes.get(position) != Some(&b'"') {
-            return Some(position);
+        let mark = marks.next();
+        if mark >= bytes.len() {
+            return end;
         }
-        position += 1; // two quotes are one character of the field
+        if bytes[mark] != b'"' {
+            field = mark + 1;
+            end = if bytes[mark] == b'\n' { field } else { end };
+        } else if mark == field {
+            pass_closing_quote(&mut marks);
+        }
     }
 }
 
@@ -134,11 +122,11 @@ impl Records {
         (record, None)
     }
 
-    /// The fields of one column from the first row to the last, as they stand in the block.
-    pub(crate) fn column<'a>(&'a self, text: &'a str, column: usize) -> impl Iterator<Item = &'a str> {
+    /// Where the fields of one column lie, from the first row to the last.
+    pub(crate) fn column(&self, column: usize) -> impl Iterator<Item = Range<usize>> {
         assert!(column < self.width, "the table has this column");
         let rows = self.starts.chunks_exact(self.width + 1);
-        rows.map(move |starts| &text[starts[column] as usize..starts[column + 1] as usize - 1])
+        rows.map(move |starts| starts[column] as usize..starts[column + 1] as usize - 1)
     }
 
     /// The row and the column of the byte at this position of the block.
@@ -188,11 +176,28 @@ fn split_record(marks: &mut Marks<'_>, record: usize, starts: &mut Vec<u32>) -> 
             start = mark + 1;
             starts.push(start as u32);
         } else if mark == start {
-            let after = after_closing_quote(block, mark).unwrap_or(block.len());
+            let after = pass_closing_quote(marks);
             if !ends_field(&block[after..], marks.delimiter) {
                 return Err(Flaw::TextAfterQuote { field: starts.len() - 1 - first });
             }
-            marks.seek(after);
+        }
+    }
+}
+
+/// Passes the marks inside a quoted field, whose opening quote was passed, and the closing quote; returns the
+/// position after that.
+#[inline]
+fn pass_closing_quote(marks: &mut Marks<'_>) -> usize {
+    loop {
+        let mark = marks.next();
+        if mark >= marks.block.len() {
+            return marks.block.len();
+        }
+        if marks.block[mark] == b'"' {
+            if marks.block.get(mark + 1) != Some(&b'"') {
+                return mark + 1;
+            }
+            marks.next(); // two quotes are one character of the field
         }
     }
 }
@@ -241,14 +246,8 @@ struct Marks<'a> {
 impl<'a> Marks<'a> {
     fn new(block: &'a [u8], delimiter: u8) -> Self {
         let mut marks = Marks { block, delimiter, base: 0, bits: 0 };
-        marks.seek(0);
+        marks.bits = marks.bits_at(0);
         marks
-    }
-
-    /// Goes on from this position.
-    fn seek(&mut self, position: usize) {
-        self.base = position;
-        self.bits = self.bits_at(position);
     }
 
     /// The position of the next mark, or a position after the block if there is none.
@@ -279,7 +278,7 @@ impl<'a> Marks<'a> {
 }
 
 /// One bit for each of 64 bytes: whether it is the delimiter, a line feed or a quote.
-#[inline]
+#[inline(always)]
 fn mark_bits(bytes: &[u8; 64], delimiter: u8) -> u64 {
     const ONES: u64 = 0x0101_0101_0101_0101;
     const LOW: u64 = 0x7f * ONES;

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Read};
+use std::ops::Range;
 use std::path::Path;
 
 use memchr::memchr;
@@ -268,8 +269,8 @@ impl Batches {
         if let Some(position) = self.weight {
             batch.weights.reserve(rows);
             let mut scratch = String::new();
-            for (row, field) in self.records.column(text, position).enumerate() {
-                let value = unquoted(field, &mut scratch);
+            for (row, field) in self.records.column(position).enumerate() {
+                let value = unquoted(&text[field], &mut scratch);
                 // A missing weight is refused before it is parsed, since NaN is a usual spelling of missing.
                 let weight = if self.missing.contains(value) { None } else { value.parse().ok() };
                 batch.weights.push(weight.ok_or_else(|| Error::Weight {
@@ -289,12 +290,19 @@ impl Batches {
             column.codes.resize(rows, MISSING);
             return;
         };
-        column.codes.reserve(rows);
+        let mut recent = RecentCodes::new(rows);
         let mut scratch = String::new();
-        for field in self.records.column(text, position) {
-            let value = unquoted(field, &mut scratch);
-            column.push((!self.missing.contains(value)).then_some(value));
-        }
+        let CategoryColumn { values, codes } = column;
+        codes.extend(self.records.column(position).map(|field| {
+            let spelling = recent.spelling(text, &field);
+            if let Some(code) = recent.code(spelling) {
+                return code;
+            }
+            let value = unquoted(&text[field], &mut scratch);
+            let code = if self.missing.contains(value) { MISSING } else { values.intern(value) as u32 + 1 };
+            recent.keep(spelling, code);
+            code
+        }));
     }
 
     fn describe(&self, flaw: Flaw) -> Error {
@@ -307,6 +315,64 @@ impl Batches {
                 Error::TextAfterQuote { name, row, column }
             }
         }
+    }
+}
+
+/// The codes of short fields that were met a moment ago in the same column.
+///
+/// Most columns have few values, and most values are short. A field of up to 16 bytes is compared as one number
+/// with the last field that fell into the same slot; that is several times faster than hashing the string, comparing
+/// it and asking whether it is missing. In a column of many values it would be in vain, so it gives up there.
+struct RecentCodes {
+    spellings: [u128; RecentCodes::SLOTS],
+    codes: [u32; RecentCodes::SLOTS],
+    misses_left: usize,
+}
+
+impl RecentCodes {
+    /// Few enough to stay in the fastest cache beside the text.
+    const SLOTS: usize = 256;
+    /// No field is spelt so: these bytes are not UTF-8.
+    const NONE: u128 = u128::MAX;
+
+    fn new(rows: usize) -> Self {
+        let (spellings, codes) = ([Self::NONE; Self::SLOTS], [MISSING; Self::SLOTS]);
+        RecentCodes { spellings, codes, misses_left: rows / 4 }
+    }
+
+    /// The bytes of a short field as a number. The text holds no zero bytes, so they can fill up the rest.
+    #[inline]
+    fn spelling(&self, text: &str, field: &Range<usize>) -> u128 {
+        match text.as_bytes()[field.start..].first_chunk::<16>() {
+            Some(bytes) if field.len() <= 16 && self.misses_left > 0 => {
+                let unused_bits = 128 - 8 * field.len() as u32;
+                u128::from_le_bytes(*bytes) & u128::MAX.checked_shr(unused_bits).unwrap_or(0)
+            }
+            _ => Self::NONE,
+        }
+    }
+
+    #[inline]
+    fn code(&self, spelling: u128) -> Option<u32> {
+        let slot = Self::slot(spelling);
+        (self.spellings[slot] == spelling && spelling != Self::NONE).then_some(self.codes[slot])
+    }
+
+    #[inline]
+    fn keep(&mut self, spelling: u128, code: u32) {
+        if spelling != Self::NONE {
+            let slot = Self::slot(spelling);
+            self.spellings[slot] = spelling;
+            self.codes[slot] = code;
+            self.misses_left -= 1;
+        }
+    }
+
+    #[inline]
+    fn slot(spelling: u128) -> usize {
+        // Multiplying by the golden ratio spreads the differences of similar spellings over the top bits.
+        let folded = spelling as u64 ^ (spelling >> 64) as u64;
+        (folded.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as usize
     }
 }
 
