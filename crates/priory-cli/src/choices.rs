@@ -3,9 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use priory::{Family, Kind, Prior, Pseudocounts, Settings, Smoothing};
+use anyhow::bail;
+use priory::{Column, Family, Kind, MissingValues, Prior, Pseudocounts, Schema, Settings, Smoothing};
+use priory_input::Purpose;
 
 use crate::args::{MissingChoice, SettingsArgs, SmoothingChoice};
+use crate::data;
 
 /// `COLUMN=KIND`, as `--as` takes it.
 #[derive(Debug, Clone)]
@@ -113,8 +116,8 @@ impl SettingsArgs {
             settings.prior = prior.clone();
         }
         match self.missing_values {
-            Some(MissingChoice::Skipped) => settings.missing = priory::MissingValues::Skipped,
-            Some(MissingChoice::Counted) => settings.missing = priory::MissingValues::Counted,
+            Some(MissingChoice::Skipped) => settings.missing = MissingValues::Skipped,
+            Some(MissingChoice::Counted) => settings.missing = MissingValues::Counted,
             None => {}
         }
         settings.check()?;
@@ -133,30 +136,34 @@ impl SmoothingChoice {
 
 /// Pseudocounts from a CSV with the columns `column`, `value` and either `beta` or `pseudocount`.
 fn read_pseudocounts(path: &Path) -> anyhow::Result<Pseudocounts> {
-    let rows = priory_input::read_rows(&path.to_string_lossy())?;
-    let name = path.display();
-    let position = |column: &str| rows.header.iter().position(|name| name == column);
-    let (Some(column), Some(value)) = (position("column"), position("value")) else {
-        anyhow::bail!("{name}: expected the columns column, value and beta or pseudocount");
+    let table = data::open(&path.to_string_lossy())?;
+    let has = |name: &str| table.header().iter().any(|column| column == name);
+    let (amount, less) = match (has("beta"), has("pseudocount")) {
+        (true, false) => ("beta", 1.0),
+        (false, true) => ("pseudocount", 0.0),
+        _ => bail!("{}: expected the columns column, value and either beta or pseudocount", path.display()),
     };
-    let (amount, less) = match (position("beta"), position("pseudocount")) {
-        (Some(beta), None) => (beta, 1.0),
-        (None, Some(pseudocount)) => (pseudocount, 0.0),
-        _ => anyhow::bail!("{name}: expected either a column beta or a column pseudocount"),
-    };
+    table.column("key", "column")?;
+    table.column("key", "value")?;
+    let columns = ["column", "value", amount].map(|name| Column::new(name, Kind::Category)).to_vec();
+    // Nothing is missing here: `?` or `NA` may be the very value that a pseudocount is for.
+    let schema = Schema { target: String::new(), weight: None, missing: Vec::new(), columns };
     let mut pseudocounts = Pseudocounts::default();
-    for (row, cells) in (1..).zip(&rows.rows) {
-        let found = &cells[amount];
-        let added =
-            found.parse::<f64>().ok().map(|found| found - less).filter(|x| x.is_finite() && *x >= 0.0);
-        let Some(added) = added else {
-            let least = if less == 1.0 { "1: below that the posterior has no mode inside" } else { "0" };
-            anyhow::bail!("{name}: row {row}: `{found}` is not a number of at least {least}");
-        };
-        let values = pseudocounts.0.entry(cells[column].clone()).or_default();
-        if values.insert(cells[value].clone(), added).is_some() {
-            anyhow::bail!("{name}: row {row}: {}={} occurs twice", cells[column], cells[value]);
+    data::for_each_batch(table, &schema, Purpose::Scoring, |batch| {
+        for row in 0..batch.rows {
+            let [column, value, amount] = [0, 1, 2].map(|i| batch.category(i).value(row).unwrap_or_default());
+            let added = amount.parse::<f64>().ok().map(|x| x - less).filter(|x| x.is_finite() && *x >= 0.0);
+            let place = format!("{}: row {}", path.display(), batch.row_number(row));
+            let Some(added) = added else {
+                let least = if less == 1.0 { "1, below which the posterior has no mode inside" } else { "0" };
+                bail!("{place}: `{amount}` is not a number of at least {least}");
+            };
+            let values = pseudocounts.0.entry(column.to_owned()).or_default();
+            if values.insert(value.to_owned(), added).is_some() {
+                bail!("{place}: {column}={value} occurs twice");
+            }
         }
-    }
+        Ok(())
+    })?;
     Ok(pseudocounts)
 }
