@@ -460,6 +460,9 @@ fn read_header(source: &mut Source, delimiter: u8) -> Result<Vec<String>> {
         let Ok(field) = std::str::from_utf8(field) else {
             return Err(Error::NotUtf8 { name, row: 0, column: (position + 1).to_string() });
         };
+        if field.contains('\0') {
+            return Err(Error::NulByte { name, row: 0, column: (position + 1).to_string() });
+        }
         if !field.starts_with('"') && field.contains('\r') {
             let what = "text whose lines end with bare carriage returns; save it with line feeds";
             return Err(Error::NotText { name, what });
@@ -505,3 +508,6 @@ fn edit_distance(a: &[char], b: &[char]) -> usize {
     }
     distances[b.len()]
 }
+
+#[cfg(test)]
+mod tests;
