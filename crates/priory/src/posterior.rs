@@ -28,6 +28,14 @@ impl Scores {
         &self.log_joint[row * self.classes..][..self.classes]
     }
 
+    /// The logarithms that the posterior of a row comes from: its log-joints, or else the prior if every class calls
+    /// the row impossible.
+    pub(crate) fn log_weights(&self, row: usize) -> &[f64] {
+        let log_joint = self.row(row);
+        let is_impossible = log_joint.iter().all(|&x| x == f64::NEG_INFINITY);
+        if is_impossible { &self.log_prior } else { log_joint }
+    }
+
     pub(crate) fn row_mut(&mut self, row: usize) -> &mut [f64] {
         &mut self.log_joint[row * self.classes..][..self.classes]
     }
