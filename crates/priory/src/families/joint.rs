@@ -249,8 +249,9 @@ impl<'a, T: Scalar> JointEstimate<'a, T> {
             let met = known.len() as f64;
             match value {
                 None => {
-                    fitting *= met;
-                    possible *= met;
+                    // Where no row was ever complete no value was met; there must be one all the same.
+                    fitting *= met.max(1.0);
+                    possible *= met.max(1.0);
                 }
                 Some(name) => possible *= if known.get(name).is_some() { met } else { met + 1.0 },
             }
