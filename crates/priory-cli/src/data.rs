@@ -15,7 +15,7 @@ const EVERY_COLUMN: &str = "*";
 /// The schema that a table and the command line give together, and the families that were asked for.
 pub(crate) fn schema(table: &Table, args: &TableArgs, settings: &mut Settings) -> Result<Schema> {
     table.column("target", &args.target)?;
-    for name in &args.weight {
+    if let Some(name) = &args.weight {
         table.column("weight", name)?;
     }
     let about = args.kinds.iter().map(|choice| &choice.column).filter(|name| *name != EVERY_COLUMN);

@@ -4,19 +4,19 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use priory::{Batch, Settings, Statistics};
-use priory_input::Purpose;
+use priory_input::{Purpose, store};
 
 use crate::data::{self, Skipped};
 
 /// Reads a model.
 pub(crate) fn read(path: &Path) -> Result<(Statistics, Settings)> {
-    let bytes = priory_input::read_bytes(path)?;
+    let bytes = store::read_bytes(path)?;
     priory::read_file(&bytes).with_context(|| path.display().to_string())
 }
 
 /// Writes a model beside its place, then moves it there.
 pub(crate) fn write(path: &Path, statistics: &Statistics, settings: &Settings) -> Result<()> {
-    Ok(priory_input::replace_file(path, &priory::write_file(statistics, settings))?)
+    Ok(store::replace_file(path, &priory::write_file(statistics, settings))?)
 }
 
 /// Changes a model by every batch of some tables. The file is replaced at the end, or not at all; who else wants
@@ -26,7 +26,7 @@ pub(crate) fn update(
     tables: &[String],
     change: impl Fn(&mut Statistics, &Batch) -> priory::Result<()>,
 ) -> Result<(u64, u64)> {
-    let _lock = priory_input::lock(path)?;
+    let lock = store::lock(path)?;
     let (mut statistics, settings) = read(path)?;
     let before = statistics.rows();
     let schema = statistics.schema().clone();
@@ -37,7 +37,7 @@ pub(crate) fn update(
             Ok(change(&mut statistics, batch)?)
         })?;
     }
-    write(path, &statistics, &settings)?;
+    lock.replace(&priory::write_file(&statistics, &settings))?;
     skipped.warn(&schema.target);
     Ok((before, statistics.rows()))
 }

@@ -74,7 +74,7 @@ pub(crate) struct Grid {
 impl Grid {
     pub(crate) fn new() -> Self {
         let mut table = Table::new();
-        table.load_preset(presets::NOTHING);
+        table.load_style(presets::NOTHING);
         Grid { table, columns: 0 }
     }
 

@@ -3,6 +3,7 @@
 //! Lines that start with `$ ` are commands, what follows is what they print to either stream; `? 1` at the end is an
 //! exit code other than 0. All sessions of a document share one folder, in which `examples/` is the project's own.
 //! With `TRANSCRIPTS=overwrite` the documents are rewritten to what is printed now.
+#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -14,7 +15,11 @@ fn documents_tell_the_truth() {
     let mut documents = vec![project.join("README.md")];
     for folder in ["docs", "crates/priory-cli/tests/transcripts"] {
         let entries = std::fs::read_dir(project.join(folder)).unwrap();
-        documents.extend(entries.map(|entry| entry.unwrap().path()).filter(|path| path.extension().is_some_and(|e| e == "md")));
+        documents.extend(
+            entries
+                .map(|entry| entry.unwrap().path())
+                .filter(|path| path.extension().is_some_and(|e| e == "md")),
+        );
     }
     documents.sort();
     let mut wrong = Vec::new();
@@ -32,7 +37,12 @@ fn documents_tell_the_truth() {
         wrong.push(format!("{}\n{}", document.display(), first_difference(&told, &found)));
     }
     assert!(commands >= 20, "only {commands} commands were found in the documents");
-    assert!(wrong.is_empty(), "{} documents differ from what is printed:\n\n{}", wrong.len(), wrong.join("\n\n"));
+    assert!(
+        wrong.is_empty(),
+        "{} documents differ from what is printed:\n\n{}",
+        wrong.len(),
+        wrong.join("\n\n")
+    );
 }
 
 /// The document with every command's output as it is now, and how many commands there are.
@@ -63,7 +73,8 @@ fn replay(project: &Path, document: &str) -> (String, usize) {
 /// What a command prints, and its exit code unless that is 0.
 fn run(folder: &Path, command: &str) -> String {
     let program = PathBuf::from(env!("CARGO_BIN_EXE_priory"));
-    let command = command.replace("cargo run --release --", "priory").replace("cargo run --release -q --", "priory");
+    let command =
+        command.replace("cargo run --release --", "priory").replace("cargo run --release -q --", "priory");
     let path = format!("{}:{}", program.parent().unwrap().display(), std::env::var("PATH").unwrap());
     let output = Command::new("sh")
         .args(["-c", &format!("exec 2>&1; {command}")])

@@ -36,8 +36,53 @@ pub fn read_bytes(path: impl AsRef<Path>) -> Result<Vec<u8>> {
 /// # Errors
 /// If it cannot be written. What was there before is then still there.
 pub fn replace_file(path: impl AsRef<Path>, bytes: &[u8]) -> Result<()> {
-    let path = path.as_ref();
-    replace(path, bytes).map_err(|cause| failed(path, "written", cause))
+    let mut file = NewFile::create(path)?;
+    file.write_all(bytes).map_err(|cause| failed(&file.path, "written", cause))?;
+    file.finish()
+}
+
+/// A file that is written bit by bit and takes its place, like in [`replace_file`], when it is finished. If it is
+/// dropped before, nothing has happened.
+pub struct NewFile {
+    path: PathBuf,
+    file: File,
+    /// None for what is no regular file: there is nothing to put in its place.
+    temporary: Option<(TemporaryFile, PathBuf)>,
+}
+
+impl NewFile {
+    /// Starts to write a file that will have this path.
+    ///
+    /// # Errors
+    /// If no file can be created there.
+    pub fn create(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        let (file, temporary) = create(path).map_err(|cause| failed(path, "written", cause))?;
+        Ok(NewFile { path: path.to_owned(), file, temporary })
+    }
+
+    /// Puts the file in its place.
+    ///
+    /// # Errors
+    /// If the disk is full or fails. What was there before is then still there.
+    pub fn finish(self) -> Result<()> {
+        let Some((temporary, target)) = self.temporary else { return Ok(()) };
+        let finished = self.file.sync_all().and_then(|()| {
+            drop(self.file);
+            temporary.rename(&target)
+        });
+        finished.map_err(|cause| failed(&self.path, "written", cause))
+    }
+}
+
+impl Write for NewFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
 }
 
 /// Waits until nobody else holds this lock on the file, and then holds it until it is dropped.
@@ -77,29 +122,23 @@ fn failed(path: &Path, action: &'static str, cause: io::Error) -> Error {
     Error::File { name: path.display().to_string(), action, cause }
 }
 
-fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+/// Opens what is to be written to: a temporary file and the path it will take, or the path itself if that is a pipe.
+fn create(path: &Path) -> io::Result<(File, Option<(TemporaryFile, PathBuf)>)> {
     let existing = match fs::metadata(path) {
         Ok(metadata) => Some(metadata),
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         Err(error) => return Err(error),
     };
     if existing.as_ref().is_some_and(|metadata| !metadata.is_file()) {
-        return OpenOptions::new().write(true).open(path)?.write_all(bytes);
+        return Ok((OpenOptions::new().write(true).open(path)?, None));
     }
     let target = if existing.is_some() { fs::canonicalize(path)? } else { path.to_owned() };
-    let directory = match target.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    };
-    let (temporary, mut file) = TemporaryFile::create(directory, existing.as_ref())?;
-    file.write_all(bytes)?;
-    file.sync_all()?;
-    drop(file);
-    temporary.rename(&target)?;
-    // The new file has its name. Not every file system can sync a directory, so this is done as well as it can be.
-    #[cfg(unix)]
-    let _ = File::open(directory).and_then(|directory| directory.sync_all());
-    Ok(())
+    let (temporary, file) = TemporaryFile::create(directory_of(&target), existing.as_ref())?;
+    Ok((file, Some((temporary, target))))
+}
+
+fn directory_of(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// A file that is removed unless it gets its name.
@@ -136,6 +175,9 @@ impl TemporaryFile {
     fn rename(mut self, target: &Path) -> io::Result<()> {
         fs::rename(&self.path, target)?;
         self.renamed = true;
+        // The new file has its name. Not every file system can sync a directory, so this is done as well as it can be.
+        #[cfg(unix)]
+        let _ = File::open(directory_of(target)).and_then(|directory| directory.sync_all());
         Ok(())
     }
 }

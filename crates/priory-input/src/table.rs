@@ -111,14 +111,14 @@ impl Table {
         let find = |name: &str| self.header.iter().position(|column| column == name);
         let (mut target, mut weight) = (None, None);
         if purpose == Purpose::Learning {
-            target = Some(self.find_or_suggest("target", &schema.target)?);
-            weight = schema.weight.as_ref().map(|name| self.find_or_suggest("weight", name)).transpose()?;
+            target = Some(self.column("target", &schema.target)?);
+            weight = schema.weight.as_ref().map(|name| self.column("weight", name)).transpose()?;
         }
         let features: Vec<Option<usize>> = schema.columns.iter().map(|column| find(&column.name)).collect();
         let mut missing_columns = Vec::new();
         for (column, _) in schema.columns.iter().zip(&features).filter(|(_, found)| found.is_none()) {
             if purpose == Purpose::Learning {
-                self.find_or_suggest("feature", &column.name)?;
+                self.column("feature", &column.name)?;
             }
             missing_columns.push(column.name.clone());
         }
@@ -150,7 +150,11 @@ impl Table {
         })
     }
 
-    fn find_or_suggest(&self, role: &'static str, column: &str) -> Result<usize> {
+    /// Where a column stands in the header. `role` says in messages what it is for: target, weight, feature.
+    ///
+    /// # Errors
+    /// If there is no such column; the message names the one that is most alike.
+    pub fn column(&self, role: &'static str, column: &str) -> Result<usize> {
         let found = self.header.iter().position(|name| name == column);
         found.ok_or_else(|| Error::NoSuchColumn {
             name: self.source.name.clone(),

@@ -24,6 +24,16 @@ pub enum Error {
         /// Row at which the total overflows, counted from 1.
         row: u64,
     },
+    /// A row weighs so much that an evaluation could not compute with it.
+    #[error("row {row}: the weight {weight:e} is too large to evaluate with; the limit is {limit:e}")]
+    HeavyRow {
+        /// Row of the data, counted from 1.
+        row: u64,
+        /// Its weight.
+        weight: f64,
+        /// The largest weight allowed.
+        limit: f64,
+    },
     /// A batch does not have the columns that the schema lists.
     #[error("the batch has {found} columns, the schema {expected}")]
     BatchColumns {

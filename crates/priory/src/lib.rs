@@ -26,6 +26,7 @@
 mod batch;
 mod error;
 mod estimate;
+mod evaluate;
 mod exact;
 mod families;
 mod format;
@@ -41,6 +42,10 @@ mod vocabulary;
 
 pub use batch::{Batch, BatchColumn, CategoryColumn, MISSING};
 pub use error::{Error, Result};
+pub use evaluate::{
+    CalibrationBin, ClassReport, Evaluation, EvaluationReport, FoldModels, FoldStatistics, Folds,
+    HEAVIEST_ROW, Holdout, MOST_CONFUSED, MOST_FOLDS, majority_class,
+};
 pub use exact::ExactSum;
 pub use format::{read_file, write_file};
 pub use fractions::{FractionExplanation, Fractions};

@@ -3,12 +3,16 @@
 //! log P(x) = log Σ exp(log P(class, x)), computed from the largest term down, so that scores of thousands of nats
 //! neither underflow nor overflow. P(class | x) = exp(log P(class, x) − log P(x)).
 
+use std::collections::BTreeMap;
+
 /// log P(class, x) for every row and class.
 #[derive(Debug, Clone)]
 pub struct Scores {
     classes: usize,
     log_joint: Vec<f64>,
     log_prior: Vec<f64>,
+    /// Impossible rows whose prior is one of their own, because they were left out of it.
+    own_log_prior: BTreeMap<usize, Vec<f64>>,
     has_evidence: Vec<bool>,
     unseen: u64,
 }
@@ -20,7 +24,8 @@ impl Scores {
         has_evidence: Vec<bool>,
         unseen: u64,
     ) -> Self {
-        Scores { classes: log_prior.len(), log_joint, log_prior, has_evidence, unseen }
+        let own_log_prior = BTreeMap::new();
+        Scores { classes: log_prior.len(), log_joint, log_prior, own_log_prior, has_evidence, unseen }
     }
 
     /// log P(class, x) for each class, in the order of the model's classes.
@@ -28,8 +33,23 @@ impl Scores {
         &self.log_joint[row * self.classes..][..self.classes]
     }
 
-    pub(crate) fn row_mut(&mut self, row: usize) -> &mut [f64] {
-        &mut self.log_joint[row * self.classes..][..self.classes]
+    /// The logarithms that the posterior of a row comes from: its log-joints, or else the prior if every class calls
+    /// the row impossible.
+    pub(crate) fn log_weights(&self, row: usize) -> &[f64] {
+        let log_joint = self.row(row);
+        let is_impossible = log_joint.iter().all(|&x| x == f64::NEG_INFINITY);
+        if !is_impossible {
+            return log_joint;
+        }
+        self.own_log_prior.get(&row).unwrap_or(&self.log_prior)
+    }
+
+    /// Gives a row other log-joints, and another prior to fall back to.
+    pub(crate) fn replace_row(&mut self, row: usize, log_joint: &[f64], log_prior: Vec<f64>) {
+        self.log_joint[row * self.classes..][..self.classes].copy_from_slice(log_joint);
+        if log_joint.iter().all(|&x| x == f64::NEG_INFINITY) {
+            self.own_log_prior.insert(row, log_prior);
+        }
     }
 
     /// How many rows were scored.
@@ -57,15 +77,15 @@ impl Scores {
         for row in 0..rows {
             let probability = &mut posterior.probability[row * self.classes..][..self.classes];
             let log_evidence = softmax(self.row(row), probability);
+            let decided_by = self.log_weights(row);
             let outcome = if log_evidence == f64::NEG_INFINITY {
-                softmax(&self.log_prior, probability);
+                softmax(decided_by, probability);
                 Outcome::Impossible
             } else if self.has_evidence[row] {
                 Outcome::Evidence
             } else {
                 Outcome::NoEvidence
             };
-            let decided_by = if outcome == Outcome::Impossible { &self.log_prior } else { self.row(row) };
             posterior.best.push(argmax(decided_by));
             posterior.log_evidence.push(log_evidence);
             posterior.outcome.push(outcome);

@@ -177,7 +177,8 @@ impl Statistics {
     /// were: the batch is part of what these statistics were made of. Rows that were not learnt from are scored
     /// against everything.
     ///
-    /// Classes that vanish with their only row have a log-joint of −∞.
+    /// Classes that vanish with their only row have a log-joint of −∞, and so has the prior that the row falls back
+    /// to if every class calls it impossible.
     ///
     /// # Errors
     /// If the settings do not fit the data, or fewer than two rows were learnt.
@@ -346,13 +347,15 @@ impl<'a> LeaveOneOut<'a> {
             let Some(class) = class else { continue };
             let removed = Removed { class, weight: batch.weight(row) };
             if removed.weight > 0.0 {
-                self.score_row(batch, row, removed, scores.row_mut(row))?;
+                let log_prior = self.log_prior(removed)?;
+                let log_joint = self.log_joint(&log_prior, batch, row, removed)?;
+                scores.replace_row(row, &log_joint, log_prior);
             }
         }
         Ok(scores)
     }
 
-    fn score_row(&self, batch: &Batch, row: usize, removed: Removed, scores: &mut [f64]) -> Result<()> {
+    fn log_prior(&self, removed: Removed) -> Result<Vec<f64>> {
         let weights = &self.statistics.class_weight;
         let without = |class: usize| {
             weights.get_without(0, class, if class == removed.class { removed.weight } else { 0.0 })
@@ -363,23 +366,28 @@ impl<'a> LeaveOneOut<'a> {
             return Err(Error::Empty);
         }
         let vanished = |class: usize| without(class) == 0.0;
-        let classes = (0..scores.len()).filter(|&class| !vanished(class)).count();
-        for (class, score) in scores.iter_mut().enumerate() {
-            *score = if vanished(class) {
-                f64::NEG_INFINITY
-            } else {
-                let name = self.statistics.classes.name(class);
-                let prior = &self.settings.prior;
-                estimate::prior::<f64>(prior, name, without(class), total.value(), classes as f64).ln()
-            };
-        }
+        let ids = 0..self.statistics.classes.len();
+        let classes = ids.clone().filter(|&class| !vanished(class)).count();
+        let log_prior = ids.map(|class| {
+            if vanished(class) {
+                return f64::NEG_INFINITY;
+            }
+            let name = self.statistics.classes.name(class);
+            let prior = &self.settings.prior;
+            estimate::prior::<f64>(prior, name, without(class), total.value(), classes as f64).ln()
+        });
+        Ok(log_prior.collect())
+    }
+
+    fn log_joint(&self, log_prior: &[f64], batch: &Batch, row: usize, removed: Removed) -> Result<Vec<f64>> {
+        let mut log_joint = log_prior.to_vec();
         for (factor, prepared) in self.statistics.factors.iter().zip(&self.prepared) {
             let schema = &self.statistics.schema;
             let log_likelihood =
                 factor.log_likelihood_without(prepared, schema, self.settings, batch, row, removed)?;
-            scores.iter_mut().zip(log_likelihood).for_each(|(score, x)| *score += x);
+            log_joint.iter_mut().zip(log_likelihood).for_each(|(sum, x)| *sum += x);
         }
-        Ok(())
+        Ok(log_joint)
     }
 }
 

@@ -104,7 +104,7 @@ impl<W: Write> Printer<'_, W> {
     fn text(&mut self, explanation: &Explanation, fractions: Option<&FractionExplanation>) -> Result<()> {
         let best = &explanation.classes[explanation.best];
         let p = explanation.posterior[explanation.best];
-        writeln!(self.out, "{} with P = {p:.4}", bold(best))?;
+        writeln!(self.out, "{}, P = {p:.4}", bold(&format!("{} = {best}", self.model.schema().target)))?;
         match explanation.outcome {
             Outcome::Evidence => {}
             Outcome::NoEvidence => writeln!(self.out, "  no feature is known: this is the prior")?,
@@ -116,17 +116,26 @@ impl<W: Write> Printer<'_, W> {
             None => self.log_grid(explanation),
         };
         write!(self.out, "{}", { grid }.render())?;
+        if fractions.is_none() {
+            let (unit, name) = self.unit();
+            writeln!(self.out, "\n  log P(x) = {} {name}", decimal(explanation.log_evidence / unit))?;
+        }
         Ok(())
+    }
+
+    /// What one unit of information is in nats, and its name.
+    fn unit(&self) -> (f64, &'static str) {
+        if self.args.bits { (std::f64::consts::LN_2, "bits") } else { (1.0, "nats") }
     }
 
     /// Logarithms that add up from top to bottom; for two classes also their difference.
     fn log_grid(&self, explanation: &Explanation) -> Grid {
-        let unit = if self.args.bits { std::f64::consts::LN_2 } else { 1.0 };
+        let (unit, name) = self.unit();
         let two = explanation.classes.len() == 2;
         let mut grid = Grid::new();
-        let odds = format!("log-odds of {}", explanation.classes.last().map_or("", String::as_str));
-        let headings = explanation.classes.iter().map(|class| format!("log P( · | {class})"));
-        grid.row(std::iter::once(String::new()).chain(headings).chain(two.then_some(odds)));
+        let odds = explanation.classes.last().map(|class| format!("log-odds of {class}"));
+        let headings = explanation.classes.iter().cloned();
+        grid.row(std::iter::once(format!("in {name}")).chain(headings).chain(odds.filter(|_| two)));
         let mut line = |name: String, logs: &[f64]| {
             let cells = logs.iter().map(|x| decimal(x / unit));
             let odds = two.then(|| signed((logs[1] - logs[0]) / unit));
@@ -140,12 +149,6 @@ impl<W: Write> Printer<'_, W> {
         line("log-joint".into(), &explanation.log_joint);
         let posterior = explanation.posterior.iter().map(|p| format!("{p:.4}"));
         grid.row(std::iter::once("posterior".to_owned()).chain(posterior));
-        let evidence = format!(
-            "{} {}",
-            decimal(explanation.log_evidence / unit),
-            if self.args.bits { "bits" } else { "nats" }
-        );
-        grid.row(["log P(x)".to_owned(), evidence]);
         grid
     }
 }
@@ -153,8 +156,7 @@ impl<W: Write> Printer<'_, W> {
 /// Fractions that multiply from top to bottom.
 fn fraction_grid(explanation: &Explanation, fractions: &FractionExplanation) -> Grid {
     let mut grid = Grid::new();
-    let headings = explanation.classes.iter().map(|class| format!("P( · | {class})"));
-    grid.row(std::iter::once(String::new()).chain(headings));
+    grid.row(std::iter::once(String::new()).chain(explanation.classes.iter().cloned()));
     let mut line = |name: String, cells: &[String]| {
         grid.row(std::iter::once(name).chain(cells.iter().cloned()));
     };

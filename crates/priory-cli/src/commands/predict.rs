@@ -1,10 +1,11 @@
 //! `priory predict`: read, score, report.
 
-use std::io::Write;
+use std::io::{BufWriter, IntoInnerError, Write};
 
 use anyhow::Result;
 use priory::{Batch, Model, Outcome};
-use priory_input::Purpose;
+use priory_input::store::NewFile;
+use priory_input::{Purpose, Table};
 
 use crate::args::PredictArgs;
 use crate::data;
@@ -24,7 +25,9 @@ pub(crate) fn run(args: &PredictArgs) -> Result<()> {
             out.flush()?;
         }
         Some(path) => {
-            priory_input::replace_file_with(path, |out| predict(args, &model, table, out, &mut seen))?
+            let mut out = BufWriter::new(NewFile::create(path)?);
+            predict(args, &model, table, &mut out, &mut seen)?;
+            out.into_inner().map_err(IntoInnerError::into_error)?.finish()?;
         }
     }
     seen.warn();
@@ -34,7 +37,7 @@ pub(crate) fn run(args: &PredictArgs) -> Result<()> {
 fn predict(
     args: &PredictArgs,
     model: &Model,
-    table: priory_input::Table,
+    table: Table,
     out: &mut dyn Write,
     seen: &mut Seen,
 ) -> Result<()> {

@@ -1,0 +1,279 @@
+//! What predictions are worth: counted row by row, mergeable like everything else that is counted.
+//!
+//! With P the posterior of a row, c its true class and w its weight, and W = Σ w:
+//!
+//! | number | formula |
+//! |---|---|
+//! | accuracy | Σ w \[argmax P = c\] / W |
+//! | log-loss | Σ w (−ln P(c)) / W |
+//! | Brier score | Σ w Σₖ (P(k) − \[k = c\])² / W, over all classes k: from 0 to 2 (Brier 1950) |
+//! | calibration error | Σ over 15 bins of \|Σ w \[argmax P = c\] − Σ w max P\| / W (Guo et al. 2017) |
+//! | ROC AUC | P(a row of the class ranks above one that is not), ties half; see `ranking.rs` |
+//!
+//! −ln P(c) and the ranks come from the log-odds log P(c) − log(1 − P(c)), which the log-joints give to full
+//! precision where P itself would round to 0 or 1. Every sum is exact, so that any split of the rows and any order
+//! of merging gives the same report.
+
+mod cross_validate;
+mod ranking;
+mod report;
+mod split;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+
+pub use cross_validate::{FoldModels, FoldStatistics, majority_class};
+pub use report::{CalibrationBin, ClassReport, EvaluationReport, MOST_CONFUSED};
+pub use split::{Folds, Holdout, MOST_FOLDS};
+
+use crate::batch::Batch;
+use crate::error::{Error, Result};
+use crate::exact::ExactSum;
+use crate::posterior::{Outcome, Scores};
+use crate::tally::Tally;
+use crate::vocabulary::Vocabulary;
+use ranking::Ranking;
+
+/// A row that weighs more is refused: sums and products of such weights would leave the range of an f64.
+pub const HEAVIEST_ROW: f64 = 1e100;
+
+/// How many equal bins the confidence of the predictions is sorted into.
+const BINS: usize = 15;
+
+/// The columns of the calibration table.
+const WEIGHT: usize = 0;
+const CONFIDENCE: usize = 1;
+const CORRECT: usize = 2;
+
+/// What was counted of predictions whose true class is known.
+///
+/// [`merge`](Self::merge) is associative and commutative to the last bit. Classes are matched by name, so models
+/// that know different classes, those of single folds for instance, can be evaluated together; a class that a
+/// model does not know has probability zero there.
+///
+/// ```
+/// use priory::{Batch, Column, Evaluation, Kind, Schema, Settings, Statistics};
+///
+/// let schema = Schema::new("play", vec![Column::new("outlook", Kind::Category)])?;
+/// let days = Batch::from_rows(&[("yes", [Some("rain")]), ("no", [Some("sunny")]), ("yes", [Some("rain")])]);
+/// let mut statistics = Statistics::empty(&schema);
+/// statistics.observe(&days)?;
+/// let model = statistics.estimate(&Settings::default())?;
+///
+/// let mut evaluation = Evaluation::new();
+/// evaluation.observe(model.classes(), &days, &model.score(&days)?, "yes")?;
+/// let report = evaluation.report();
+/// assert_eq!(report.accuracy, 1.0);
+/// assert_eq!(report.baseline_accuracy, 2.0 / 3.0);
+/// assert_eq!(report.confusion, [[1.0, 0.0], [0.0, 2.0]]); // the classes are in sorted order: no, yes
+/// # Ok::<(), priory::Error>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Evaluation {
+    rows: u64,
+    skipped: u64,
+    impossible: u64,
+    no_evidence: u64,
+    unseen: u64,
+    zero_probability_rows: u64,
+    classes: Vocabulary,
+    /// One for each class.
+    rankings: Vec<Ranking>,
+    /// The weight of each (true class, predicted class) that occurred.
+    confusion: BTreeMap<(usize, usize), ExactSum>,
+    weight: ExactSum,
+    /// Σ w (−ln P(c)), over rows where that is finite.
+    loss: ExactSum,
+    brier: ExactSum,
+    baseline_correct: ExactSum,
+    /// One row for each bin once something was observed.
+    calibration: Tally,
+}
+
+impl Evaluation {
+    /// An evaluation of no rows.
+    pub fn new() -> Self {
+        Evaluation::default()
+    }
+
+    /// Adds the predictions for a batch: the scores that a model with these classes gave it.
+    ///
+    /// `baseline` is the class that would be answered without looking at the row: the majority class of the
+    /// training data. Rows whose class is missing are skipped and counted as such; rows of weight zero change
+    /// nothing.
+    ///
+    /// # Errors
+    /// If a weight is negative, not finite or above [`HEAVIEST_ROW`]. The evaluation is then as it was.
+    ///
+    /// # Panics
+    /// If the scores are not those of this batch and these classes.
+    pub fn observe(
+        &mut self,
+        classes: &[String],
+        batch: &Batch,
+        scores: &Scores,
+        baseline: &str,
+    ) -> Result<()> {
+        self.observe_against(classes, batch, scores, |_| baseline)
+    }
+
+    /// Counts rows that nobody scored because their class is missing.
+    pub fn skip(&mut self, rows: u64) {
+        self.skipped += rows;
+    }
+
+    /// Adds the predictions for a batch, with a baseline for each row.
+    fn observe_against<'a>(
+        &mut self,
+        classes: &[String],
+        batch: &Batch,
+        scores: &Scores,
+        baseline: impl Fn(usize) -> &'a str,
+    ) -> Result<()> {
+        assert_eq!(scores.rows(), batch.rows, "the scores are not those of this batch");
+        check_weights(batch)?;
+        self.calibration.grow(BINS, CORRECT + 1);
+        let ids: Vec<usize> = classes.iter().map(|name| self.intern(name)).collect();
+        let posterior = scores.normalize();
+        let mut log_odds = Vec::with_capacity(classes.len());
+        self.unseen += scores.unseen();
+        for row in 0..batch.rows {
+            let Some(true_name) = batch.classes.value(row) else {
+                self.skipped += 1;
+                continue;
+            };
+            let weight = batch.weight(row);
+            if weight == 0.0 {
+                continue;
+            }
+            let true_id = self.intern(true_name);
+            let best = posterior.best(row);
+            let is_correct = ids[best] == true_id;
+            self.rows += 1;
+            self.impossible += u64::from(posterior.outcome(row) == Outcome::Impossible);
+            self.no_evidence += u64::from(posterior.outcome(row) == Outcome::NoEvidence);
+            self.weight.add(weight);
+            self.confusion.entry((true_id, ids[best])).or_default().add(weight);
+            if baseline(row) == true_name {
+                self.baseline_correct.add(weight);
+            }
+
+            let confidence = posterior.row(row)[best];
+            // As in the usual definition a bin holds its upper end, not its lower.
+            let bin = ((confidence * BINS as f64).ceil() as usize).clamp(1, BINS) - 1;
+            self.calibration.add(bin, WEIGHT, weight);
+            self.calibration.add(bin, CONFIDENCE, weight * confidence);
+            self.calibration.add(bin, CORRECT, if is_correct { weight } else { 0.0 });
+
+            write_log_odds(scores.log_weights(row), best, &mut log_odds);
+            let most_scores = ranking::most_scores(self.classes.len());
+            // Unless the model knows the true class, that has probability zero.
+            let (mut is_known, mut loss, mut brier) = (false, f64::INFINITY, 0.0);
+            for ((&id, &odds), &p) in ids.iter().zip(&log_odds).zip(posterior.row(row)) {
+                let is_true = id == true_id;
+                self.rankings[id].push(rounded(odds), is_true, weight, most_scores);
+                if is_true {
+                    is_known = true;
+                    loss = softplus(-odds);
+                    brier += (1.0 - p) * (1.0 - p);
+                } else {
+                    brier += p * p;
+                }
+            }
+            if !is_known {
+                brier += 1.0;
+                self.rankings[true_id].push(f64::NEG_INFINITY, true, weight, most_scores);
+            }
+            if loss.is_finite() {
+                self.loss.add(weight * loss);
+            } else {
+                self.zero_probability_rows += 1;
+            }
+            self.brier.add(weight * brier);
+        }
+        Ok(())
+    }
+
+    /// Adds everything that `other` has counted.
+    pub fn merge(&mut self, other: &Evaluation) {
+        self.rows += other.rows;
+        self.skipped += other.skipped;
+        self.impossible += other.impossible;
+        self.no_evidence += other.no_evidence;
+        self.unseen += other.unseen;
+        self.zero_probability_rows += other.zero_probability_rows;
+        self.weight.merge(&other.weight);
+        self.loss.merge(&other.loss);
+        self.brier.merge(&other.brier);
+        self.baseline_correct.merge(&other.baseline_correct);
+        self.calibration.grow(BINS, CORRECT + 1);
+        let bins: Vec<usize> = (0..other.calibration.rows()).collect();
+        self.calibration.merge(&other.calibration, &bins, &[WEIGHT, CONFIDENCE, CORRECT], 1.0);
+
+        let ids: Vec<usize> = other.classes.names().map(|name| self.intern(name)).collect();
+        for (&(true_id, predicted), weight) in &other.confusion {
+            self.confusion.entry((ids[true_id], ids[predicted])).or_default().merge(weight);
+        }
+        let most_scores = ranking::most_scores(self.classes.len());
+        for (&id, ranking) in ids.iter().zip(&other.rankings) {
+            self.rankings[id].merge(ranking, most_scores);
+        }
+    }
+
+    fn intern(&mut self, class: &str) -> usize {
+        let id = self.classes.intern(class);
+        if id == self.rankings.len() {
+            self.rankings.push(Ranking::default());
+        }
+        id
+    }
+}
+
+fn check_weights(batch: &Batch) -> Result<()> {
+    for (row, &weight) in batch.weights.iter().enumerate() {
+        if !(weight.is_finite() && weight >= 0.0) {
+            return Err(Error::Weight { row: batch.row_number(row), weight });
+        }
+        if weight > HEAVIEST_ROW {
+            return Err(Error::HeavyRow { row: batch.row_number(row), weight, limit: HEAVIEST_ROW });
+        }
+    }
+    Ok(())
+}
+
+/// log P(k) − log(1 − P(k)) for every class k, from logarithms of what P is proportional to.
+///
+/// 1 − P(k) is the sum of the others. With the largest weight scaled to one it is at least one for every class but
+/// the best, and taking a class out of it loses nothing; for the best it is added up on a scale of its own.
+fn write_log_odds(log_weights: &[f64], best: usize, log_odds: &mut Vec<f64>) {
+    log_odds.clear();
+    let largest = log_weights[best];
+    if largest == f64::NEG_INFINITY {
+        return log_odds.resize(log_weights.len(), f64::NEG_INFINITY);
+    }
+    let others = || log_weights.iter().enumerate().filter(|&(class, _)| class != best).map(|(_, &x)| x);
+    log_odds.extend(log_weights.iter().map(|x| libm::exp(x - largest)));
+    let rest: f64 = log_odds.iter().enumerate().filter(|&(class, _)| class != best).map(|(_, x)| x).sum();
+    for (odds, x) in log_odds.iter_mut().zip(log_weights) {
+        *odds = (x - largest) - libm::log1p(rest - *odds);
+    }
+    let second = others().fold(f64::NEG_INFINITY, f64::max);
+    log_odds[best] = if second == f64::NEG_INFINITY {
+        f64::INFINITY
+    } else {
+        (largest - second) - libm::log(others().map(|x| libm::exp(x - second)).sum())
+    };
+}
+
+/// Log-odds without the digits that depend on the order in which the log-joints were summed: what is the same in
+/// mathematics should tie.
+fn rounded(log_odds: f64) -> f64 {
+    const STEPS: f64 = (1u64 << 40) as f64;
+    (log_odds * STEPS).round() / STEPS
+}
+
+/// ln(1 + exp(x)): −ln P for log-odds of −x.
+fn softplus(x: f64) -> f64 {
+    x.max(0.0) + libm::log1p(libm::exp(-x.abs()))
+}

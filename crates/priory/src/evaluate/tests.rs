@@ -1,0 +1,373 @@
+//! Reference values, and the laws of merging.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::batch::CategoryColumn;
+
+const CLASSES: [&str; 3] = ["a", "b", "c"];
+
+/// True class and posterior of a few rows.
+type Rows<const K: usize> = [(usize, [f64; K]); 10];
+
+const BINARY: Rows<2> = [
+    (0, [0.9, 0.1]),
+    (0, [0.6, 0.4]),
+    (1, [0.4, 0.6]),
+    (1, [0.7, 0.3]),
+    (1, [0.2, 0.8]),
+    (0, [0.3, 0.7]),
+    (1, [0.45, 0.55]),
+    (0, [0.6, 0.4]),
+    (1, [0.05, 0.95]),
+    (0, [0.85, 0.15]),
+];
+
+const THREE: Rows<3> = [
+    (0, [0.7, 0.2, 0.1]),
+    (0, [0.3, 0.42, 0.28]),
+    (1, [0.1, 0.8, 0.1]),
+    (1, [0.5, 0.25, 0.25]),
+    (2, [0.2, 0.2, 0.6]),
+    (2, [0.05, 0.15, 0.8]),
+    (2, [0.45, 0.4, 0.15]),
+    (1, [0.2, 0.5, 0.3]),
+    (0, [0.6, 0.1, 0.3]),
+    (1, [0.1, 0.45, 0.45]),
+];
+
+const WEIGHTS: [f64; 10] = [1.0, 2.0, 0.5, 1.0, 3.0, 0.1, 0.7, 1.0, 2.0, 0.3];
+
+fn names(classes: &[usize]) -> Vec<String> {
+    classes.iter().map(|&class| CLASSES[class].to_owned()).collect()
+}
+
+fn batch(classes: &[Option<usize>], weights: &[f64]) -> Batch {
+    let mut column = CategoryColumn::default();
+    classes.iter().for_each(|class| column.push(class.map(|class| CLASSES[class])));
+    Batch {
+        first_row: 1,
+        rows: classes.len(),
+        classes: column,
+        weights: weights.to_vec(),
+        columns: Vec::new(),
+    }
+}
+
+fn scores(classes: usize, log_joint: Vec<f64>) -> Scores {
+    let rows = log_joint.len() / classes;
+    Scores::new(vec![-(classes as f64).ln(); classes], log_joint, vec![true; rows], 0)
+}
+
+fn report<const K: usize>(rows: &Rows<K>, weights: &[f64]) -> EvaluationReport {
+    let true_classes: Vec<Option<usize>> = rows.iter().map(|row| Some(row.0)).collect();
+    // A posterior is not changed by P(x): rows of different evidence must not differ in it.
+    let log_joint = rows.iter().zip(0..).flat_map(|((_, p), i)| p.map(|p| p.ln() - 100.0 * f64::from(i)));
+    let mut evaluation = Evaluation::new();
+    let classes: Vec<usize> = (0..K).collect();
+    evaluation
+        .observe(&names(&classes), &batch(&true_classes, weights), &scores(K, log_joint.collect()), "a")
+        .unwrap();
+    evaluation.report()
+}
+
+#[track_caller]
+fn close(found: f64, expected: f64) {
+    assert!((found - expected).abs() < 1e-12, "{found} is not {expected}");
+}
+
+/// accuracy, log-loss, Brier score, ECE, ROC AUC, macro F1, baseline.
+#[track_caller]
+fn check(report: &EvaluationReport, expected: [f64; 7]) {
+    close(report.accuracy, expected[0]);
+    close(report.log_loss, expected[1]);
+    close(report.brier, expected[2]);
+    close(report.ece, expected[3]);
+    close(report.roc_auc.unwrap(), expected[4]);
+    close(report.macro_f1, expected[5]);
+    close(report.baseline_accuracy, expected[6]);
+}
+
+#[track_caller]
+fn check_classes(report: &EvaluationReport, expected: &[[f64; 5]]) {
+    for (class, [precision, recall, f1, support, auc]) in report.per_class.iter().zip(expected) {
+        close(class.precision, *precision);
+        close(class.recall, *recall);
+        close(class.f1, *f1);
+        close(class.support, *support);
+        close(class.auc.unwrap(), *auc);
+    }
+    assert_eq!(report.per_class.len(), expected.len());
+}
+
+// The numbers in the next four tests come from scikit-learn 1.9.1: accuracy_score, log_loss, brier_score_loss with
+// scale_by_half=False, roc_auc_score of each class against the rest, f1_score with average="macro",
+// precision_recall_fscore_support and confusion_matrix, with sample_weight where there are weights. It has no
+// calibration error; that is from numpy, over the bins (i/15, (i+1)/15].
+
+#[test]
+fn two_classes() {
+    let report = report(&BINARY, &[]);
+    check(&report, [0.8, 0.508_057_577_156_282_5, 0.3475, 0.355, 0.8, 0.8, 0.5]);
+    check_classes(&report, &[[0.8, 0.8, 0.8, 5.0, 0.8]; 2]);
+    assert_eq!(report.confusion, [[4.0, 1.0], [1.0, 4.0]]);
+}
+
+#[test]
+fn two_classes_weighted() {
+    let report = report(&BINARY, &WEIGHTS);
+    let auc = 0.898_358_585_858_586;
+    check(
+        &report,
+        [
+            0.905_172_413_793_103_3,
+            0.384_213_716_008_044_8,
+            0.238_362_068_965_517_23,
+            0.287_068_965_517_241_37,
+            auc,
+            0.902_558_228_331_424_2,
+            0.379_310_344_827_586_13,
+        ],
+    );
+    let a = [0.811_320_754_716_981_2, 0.977_272_727_272_727_4, 0.886_597_938_144_33, 4.4, auc];
+    let b = [0.984_126_984_126_984_2, 0.861_111_111_111_111_2, 0.918_518_518_518_518_5, 7.2, auc];
+    check_classes(&report, &[a, b]);
+    assert_eq!(report.confusion, [[4.3, 0.1], [1.0, 6.2]]);
+}
+
+#[test]
+fn three_classes() {
+    let report = report(&THREE, &[]);
+    check(
+        &report,
+        [0.7, 0.780_365_532_120_855_8, 0.43648, 0.182, 0.861_111_111_111_111, 0.707_142_857_142_857_2, 0.3],
+    );
+    let a = [0.5, 2.0 / 3.0, 0.571_428_571_428_571_4, 3.0, 0.904_761_904_761_904_8];
+    let b = [0.75, 0.75, 0.75, 4.0, 0.916_666_666_666_666_6];
+    let c = [1.0, 2.0 / 3.0, 0.8, 3.0, 0.761_904_761_904_761_9];
+    check_classes(&report, &[a, b, c]);
+    assert_eq!(report.confusion, [[2.0, 1.0, 0.0], [1.0, 3.0, 0.0], [1.0, 0.0, 2.0]]);
+}
+
+#[test]
+fn three_classes_weighted() {
+    let report = report(&THREE, &WEIGHTS);
+    check(
+        &report,
+        [
+            0.681_034_482_758_620_6,
+            0.784_449_365_704_686_7,
+            0.437_508_620_689_655_1,
+            0.293_965_517_241_379_26,
+            0.879_535_449_930_186_7,
+            0.687_520_657_041_051_5,
+            0.431_034_482_758_620_66,
+        ],
+    );
+    let a = [0.638_297_872_340_425_5, 0.6, 0.618_556_701_030_927_9, 5.0, 0.896_969_696_969_697];
+    let b = [
+        0.473_684_210_526_315_8,
+        0.642_857_142_857_142_9,
+        0.545_454_545_454_545_5,
+        2.8,
+        0.890_422_077_922_077_8,
+    ];
+    let c = [1.0, 0.815_789_473_684_210_6, 0.898_550_724_637_681_2, 3.8, 0.851_214_574_898_785_4];
+    check_classes(&report, &[a, b, c]);
+    assert_eq!(report.confusion, [[3.0, 2.0, 0.0], [1.0, 1.8, 0.0], [0.7, 0.0, 3.1]]);
+}
+
+#[test]
+fn certainty_beyond_rounding_still_ranks() {
+    // Every posterior here is 0 or 1 in f64, and both rows of class a still rank above that of class b.
+    let log_joint = vec![0.0, -900.0, 0.0, -950.0, 0.0, -800.0];
+    let mut evaluation = Evaluation::new();
+    evaluation
+        .observe(&names(&[0, 1]), &batch(&[Some(0), Some(0), Some(1)], &[]), &scores(2, log_joint), "a")
+        .unwrap();
+    let report = evaluation.report();
+    assert_eq!(report.roc_auc, Some(1.0));
+    close(report.log_loss, 800.0 / 3.0);
+    assert_eq!(report.zero_probability_rows, 0);
+}
+
+#[test]
+fn log_odds_keep_their_digits() {
+    let mut odds = Vec::new();
+    write_log_odds(&[0.0, -50.0, -51.0], 0, &mut odds);
+    assert_eq!(odds[0], 50.0 - (-1f64).exp().ln_1p());
+    close(softplus(-odds[0]) / ((-50f64).exp() + (-51f64).exp()), 1.0);
+    write_log_odds(&[-3.0, f64::NEG_INFINITY], 0, &mut odds);
+    assert_eq!(odds, [f64::INFINITY, f64::NEG_INFINITY]);
+    write_log_odds(&[-3.0], 0, &mut odds);
+    assert_eq!(odds, [f64::INFINITY]);
+    write_log_odds(&[-2.0, -2.0], 0, &mut odds);
+    assert_eq!(odds, [0.0, 0.0]);
+}
+
+#[test]
+fn a_class_the_model_does_not_know_has_probability_zero() {
+    let mut evaluation = Evaluation::new();
+    let ln = |p: [f64; 2]| p.map(f64::ln);
+    let log_joint = [ln([0.9, 0.1]), ln([0.2, 0.8])].concat();
+    evaluation
+        .observe(&names(&[0, 1]), &batch(&[Some(0), Some(2)], &[]), &scores(2, log_joint), "a")
+        .unwrap();
+    // Another model knows just that class, and is wrong about its only row.
+    evaluation.observe(&names(&[2]), &batch(&[Some(0)], &[]), &scores(1, vec![-1.0]), "c").unwrap();
+    let report = evaluation.report();
+    assert_eq!(report.classes, ["a", "b", "c"]);
+    assert_eq!(report.confusion, [[1.0, 0.0, 1.0], [0.0, 0.0, 0.0], [0.0, 1.0, 0.0]]);
+    assert_eq!((report.log_loss, report.zero_probability_rows), (f64::INFINITY, 2));
+    close(report.brier, (2.0 * 0.01 + (0.04 + 0.64 + 1.0) + 2.0) / 3.0);
+    assert_eq!(report.baseline_accuracy, 1.0 / 3.0);
+    // Class a is found with odds 9, 1/4 and 0: its rows are the first and the last.
+    assert_eq!(report.per_class[0].auc, Some(0.5));
+    assert_eq!(report.per_class[1].auc, None);
+    // Class c: 0 in the first model, 1 in the second, which is a mistake.
+    assert_eq!(report.per_class[2].auc, Some(0.25));
+    assert_eq!(report.to_json()["log_loss"], serde_json::Value::Null);
+    assert_eq!(report.to_json()["zero_probability_rows"], 2);
+}
+
+#[test]
+fn rows_without_a_class_or_weight() {
+    let mut evaluation = Evaluation::new();
+    let rows = batch(&[Some(0), None, Some(1)], &[2.0, 1.0, 0.0]);
+    evaluation.observe(&names(&[0, 1]), &rows, &scores(2, vec![-1.0; 6]), "a").unwrap();
+    evaluation.skip(3);
+    let report = evaluation.report();
+    assert_eq!((report.rows, report.skipped), (1, 4));
+    assert_eq!(report.confusion, [[2.0, 0.0], [0.0, 0.0]]);
+    assert_eq!((report.roc_auc, report.macro_f1), (None, 1.0));
+}
+
+#[test]
+fn impossible_rows_and_rows_without_evidence() {
+    let log_prior = [0.25f64, 0.75].map(f64::ln);
+    let log_joint = vec![f64::NEG_INFINITY, f64::NEG_INFINITY, log_prior[0], log_prior[1]];
+    let scores = Scores::new(log_prior.to_vec(), log_joint, vec![true, false], 7);
+    let mut evaluation = Evaluation::new();
+    evaluation.observe(&names(&[0, 1]), &batch(&[Some(1), Some(1)], &[]), &scores, "b").unwrap();
+    let report = evaluation.report();
+    assert_eq!((report.impossible, report.no_evidence, report.unseen), (1, 1, 7));
+    close(report.log_loss, -0.75f64.ln());
+    assert_eq!(report.zero_probability_rows, 0);
+}
+
+#[test]
+fn unusable_weights_are_refused() {
+    for weight in [-1.0, f64::NAN, f64::INFINITY, 1e101] {
+        let mut evaluation = Evaluation::new();
+        let rows = batch(&[Some(0), Some(0)], &[1.0, weight]);
+        assert!(evaluation.observe(&names(&[0]), &rows, &scores(1, vec![0.0; 2]), "a").is_err());
+        assert_eq!(evaluation.report().rows, 0);
+    }
+}
+
+#[test]
+fn nothing_observed_is_nothing_known() {
+    let json = Evaluation::new().report().to_json();
+    assert_eq!(json["rows"], 0);
+    assert_eq!(json["calibration"].as_array().unwrap().len(), BINS);
+    for undefined in ["accuracy", "log_loss", "brier", "ece", "roc_auc", "macro_f1", "baseline_accuracy"] {
+        assert!(json[undefined].is_null(), "{undefined}");
+    }
+}
+
+#[test]
+fn json_has_the_names_of_the_fields() {
+    let json = report(&THREE, &WEIGHTS).to_json();
+    let keys: Vec<&String> = json.as_object().unwrap().keys().collect();
+    assert_eq!(
+        keys,
+        [
+            "rows",
+            "classes",
+            "accuracy",
+            "log_loss",
+            "brier",
+            "ece",
+            "roc_auc",
+            "macro_f1",
+            "confusion",
+            "baseline_accuracy",
+            "per_class",
+            "calibration",
+            "zero_probability_rows",
+            "skipped",
+            "impossible",
+            "no_evidence",
+            "unseen"
+        ]
+    );
+    assert_eq!(json["classes"], serde_json::json!(["a", "b", "c"]));
+    assert_eq!(json["confusion"][0], serde_json::json!([3.0, 2.0, 0.0]));
+}
+
+/// A row: the classes its model knows, as a choice among a few; the true class; log-joints; weight.
+type Prediction = (usize, Option<usize>, [f64; 3], f64);
+
+const KNOWN: [&[usize]; 4] = [&[0, 1, 2], &[0, 1], &[2, 0], &[1]];
+
+fn prediction() -> impl Strategy<Value = Prediction> {
+    let log_joint = prop_oneof![
+        4 => -20.0..0.0f64,
+        2 => (-3i32..0).prop_map(f64::from),
+        1 => Just(f64::NEG_INFINITY),
+        1 => Just(-5000.0),
+    ];
+    let weight =
+        prop_oneof![3 => Just(1.0), 1 => Just(0.1), 1 => Just(0.0), 1 => 1e-9..1e9f64, 1 => Just(1e100)];
+    (0..KNOWN.len(), prop::option::weighted(0.9, 0usize..3), prop::array::uniform3(log_joint), weight)
+}
+
+fn evaluation(rows: &[Prediction]) -> Evaluation {
+    let mut evaluation = Evaluation::new();
+    for same in rows.chunk_by(|a, b| a.0 == b.0) {
+        let known = KNOWN[same[0].0];
+        let classes: Vec<Option<usize>> = same.iter().map(|row| row.1).collect();
+        let weights: Vec<f64> = same.iter().map(|row| row.3).collect();
+        let log_joint = same.iter().flat_map(|row| row.2[..known.len()].to_vec()).collect();
+        evaluation
+            .observe(&names(known), &batch(&classes, &weights), &scores(known.len(), log_joint), "b")
+            .unwrap();
+    }
+    evaluation
+}
+
+/// The report with every digit, NaN included.
+fn digits(evaluation: &Evaluation) -> String {
+    format!("{:?}", evaluation.report())
+}
+
+proptest! {
+    #[test]
+    fn parts_merged_are_the_whole(
+        rows in prop::collection::vec(prediction(), 0..200),
+        cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..5),
+        start in any::<prop::sample::Index>(),
+    ) {
+        let whole = evaluation(&rows);
+        let mut turned = rows.clone();
+        turned.rotate_left(start.index(rows.len().max(1)));
+        let mut ends: Vec<usize> = cuts.iter().map(|cut| cut.index(rows.len() + 1)).chain([rows.len()]).collect();
+        ends.sort_unstable();
+        let mut parts = Vec::new();
+        let mut begin = 0;
+        for end in ends {
+            parts.push(evaluation(&turned[begin..end]));
+            begin = end;
+        }
+        // From the left, and from the right as a tree that leans the other way.
+        let mut left = Evaluation::new();
+        parts.iter().for_each(|part| left.merge(part));
+        let right = parts.iter().rev().fold(Evaluation::new(), |sum, part| {
+            let mut merged = part.clone();
+            merged.merge(&sum);
+            merged
+        });
+        prop_assert_eq!(digits(&whole), digits(&left));
+        prop_assert_eq!(digits(&whole), digits(&right));
+    }
+}
