@@ -56,3 +56,8 @@ pub use schema::{Column, Kind, MISSING_SPELLINGS, Schema};
 pub use settings::{Family, MissingValues, OTHER_VALUES, Prior, Pseudocounts, Settings, Smoothing};
 pub use statistics::{MOST_CLASSES, Statistics};
 pub use vocabulary::{Vocabulary, canonical_order};
+
+/// The code in the README is compiled and run like any example.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct ReadmeCode;

@@ -187,43 +187,51 @@ fn write_report(
     let classes = plural(report.classes.len() as u64, "class");
     writeln!(out, "{}, {features}, {classes}; {}\n", plural(report.rows, "row"), split.describe())?;
 
-    let mut measures = Grid::new();
-    let mut measure = |name: &str, value: String| {
-        measures.row([name.to_owned(), value]);
-    };
-    measure("accuracy", format!("{:.4}", report.accuracy));
-    measure("majority class alone", format!("{:.4}", report.baseline_accuracy));
-    measure("log-loss", log_loss(report));
-    measure("Brier score", format!("{:.4}", report.brier));
-    measure("calibration error", format!("{:.4}", report.ece));
-    measure("ROC AUC", report.roc_auc.map_or("undefined".into(), |auc| format!("{auc:.4}")));
-    measure("macro F1", format!("{:.4}", report.macro_f1));
-    writeln!(out, "{}", measures.render())?;
+    let digits = |x: f64| format!("{x:.4}");
+    let auc = |auc: Option<f64>| auc.map_or("undefined".into(), digits);
+    writeln!(
+        out,
+        "  accuracy {}; the majority class alone {}",
+        bold(&digits(report.accuracy)),
+        digits(report.baseline_accuracy)
+    )?;
+    writeln!(
+        out,
+        "  log-loss {}, Brier score {}, calibration error {}",
+        log_loss(report),
+        digits(report.brier),
+        digits(report.ece)
+    )?;
+    writeln!(out, "  ROC AUC {}, macro F1 {}\n", auc(report.roc_auc), digits(report.macro_f1))?;
 
-    let mut classes = Grid::new();
-    classes.row(["class", "precision", "recall", "F1", "AUC", "rows"]);
-    for class in &report.per_class {
-        let three = [class.precision, class.recall, class.f1].map(|x| format!("{x:.4}"));
-        let auc = class.auc.map_or("-".into(), |auc| format!("{auc:.4}"));
-        let cells = [class.name.clone()].into_iter().chain(three).chain([auc, count(class.support)]);
-        classes.row(cells);
+    let with_confusion = !report.confusion.is_empty() && report.classes.len() <= MOST_SHOWN;
+    let predicted = |cells: Vec<String>| if with_confusion { cells } else { Vec::new() };
+    let mut grid = Grid::new();
+    let headings = ["class", "rows", "precision", "recall", "F1", "AUC"].map(String::from);
+    grid.row(
+        headings
+            .into_iter()
+            .chain(predicted(report.classes.iter().map(|name| format!("as {name}")).collect())),
+    );
+    for (i, class) in report.per_class.iter().enumerate() {
+        let cells = [
+            class.name.clone(),
+            count(class.support),
+            digits(class.precision),
+            digits(class.recall),
+            digits(class.f1),
+            class.auc.map_or("-".into(), digits),
+        ];
+        let confusion =
+            report.confusion.get(i).map(|weights| weights.iter().map(|&weight| count(weight)).collect());
+        grid.row(cells.into_iter().chain(predicted(confusion.unwrap_or_default())));
     }
-    writeln!(out, "{}", classes.render())?;
-
-    if !report.confusion.is_empty() && report.classes.len() <= MOST_SHOWN {
-        writeln!(out, "{}", bold("true class by row, predicted class by column"))?;
-        let mut confusion = Grid::new();
-        confusion.row(std::iter::once("").chain(report.classes.iter().map(String::as_str)));
-        for (name, weights) in report.classes.iter().zip(&report.confusion) {
-            confusion.row(std::iter::once(name.clone()).chain(weights.iter().map(|&weight| count(weight))));
-        }
-        write!(out, "{}", confusion.render())?;
-    }
+    write!(out, "{}", grid.render())?;
     Ok(())
 }
 
 /// A confusion matrix wider than this fits no terminal; JSON has it.
-const MOST_SHOWN: usize = 20;
+const MOST_SHOWN: usize = 12;
 
 fn log_loss(report: &EvaluationReport) -> String {
     if report.log_loss.is_finite() {
