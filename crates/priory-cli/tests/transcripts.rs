@@ -3,7 +3,7 @@
 //! Lines that start with `$ ` are commands, what follows is what they print to either stream; `? 1` at the end is an
 //! exit code other than 0. All sessions of a document share one folder, in which `examples/` is the project's own.
 //! With `TRANSCRIPTS=overwrite` the documents are rewritten to what is printed now.
-#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
+#![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

@@ -487,7 +487,7 @@ fn read_header(source: &mut Source, delimiter: u8) -> Result<Vec<String>> {
 /// The name that was probably meant: one that differs in case only, or else in few characters.
 fn nearest_name<'a>(wanted: &str, names: &'a [String]) -> Option<&'a str> {
     let wanted: Vec<char> = wanted.to_lowercase().chars().collect();
-    let most = wanted.len().div_ceil(3).min(10);
+    let most = (wanted.len() / 3).min(10);
     let distances = names.iter().filter_map(|name| {
         let candidate: Vec<char> = name.trim().to_lowercase().chars().collect();
         let close = candidate.len().abs_diff(wanted.len()) <= most;

@@ -1,4 +1,5 @@
 //! A model file from a stranger can at worst be refused.
+#![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 use priory::{Batch, Column, Error, Kind, Schema, Settings, Statistics, read_file, write_file};
 

@@ -1,4 +1,5 @@
 //! Laws that hold for every family, whatever the table: checked as bytes of the model file.
+#![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 use priory::{
     Batch, BatchColumn, CategoryColumn, Column, Kind, Schema, Settings, Statistics, read_file, write_file,

@@ -1,4 +1,5 @@
 //! The worked examples of the lecture notes, to the digit, and each estimate computed by hand.
+#![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 use std::collections::BTreeMap;
 

@@ -82,7 +82,7 @@ fn feature_grid(summary: &Summary, feature: &FeatureSummary, fractions: bool) ->
         grid.row([format!("… and {} more", feature.values.len() - MOST_VALUES)]);
     }
     if feature.missing.iter().any(|&weight| weight > 0.0) {
-        let cells = feature.missing.iter().map(|&weight| format!("{} rows", count(weight)));
+        let cells = feature.missing.iter().map(|&weight| rows(weight));
         grid.row(std::iter::once("missing in".to_owned()).chain(cells));
     }
     grid
@@ -107,4 +107,8 @@ fn write_form(out: &mut impl Write, form: &LinearForm) -> Result<()> {
 fn short(number: &impl ToString) -> String {
     let digits = number.to_string();
     if digits.len() <= 18 { digits } else { format!("about 10^{}", digits.len() - 1) }
+}
+
+fn rows(weight: f64) -> String {
+    format!("{} {}", count(weight), if weight == 1.0 { "row" } else { "rows" })
 }
