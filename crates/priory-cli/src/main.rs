@@ -1,2 +1,38 @@
-//! The priory program.
-fn main() {}
+//! The priory program: what was typed goes to one command, what went wrong to standard error.
+
+mod args;
+mod choices;
+mod commands;
+mod data;
+mod model_file;
+mod output;
+mod progress;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::args::{Cli, Command};
+
+fn main() -> ExitCode {
+    let result = match Cli::parse().command {
+        Command::Train(args) => commands::train::run(&args),
+        Command::Predict(args) => commands::predict::run(&args),
+        Command::Evaluate(args) => commands::evaluate::run(&args),
+        Command::Explain(args) => commands::explain::run(&args),
+        Command::Show(args) => commands::show::run(&args),
+        Command::Learn(args) => commands::learn::run(&args),
+        Command::Forget(args) => commands::forget::run(&args),
+        Command::Merge(args) => commands::merge::run(&args),
+        Command::Completions { shell } => commands::completions::run(shell),
+        Command::Manual { folder } => commands::manual::run(&folder),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) if output::is_closed_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            output::report_failure(&error);
+            ExitCode::FAILURE
+        }
+    }
+}

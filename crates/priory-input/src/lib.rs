@@ -1,1 +1,34 @@
-//! Bytes to batches.
+//! Bytes to batches: tables are read here, and model files are kept safely on disk.
+//!
+//! ```text
+//! file, pipe --Source--> block of whole records --Records--> fields --Batches--> priory::Batch
+//! ```
+//!
+//! A table of any size is read in bounded memory: one block of bytes, the bounds of its fields, and the batch.
+//!
+//! ```
+//! use priory::{Batch, Column, Kind, Schema, Statistics};
+//! use priory_input::{Purpose, ReadOptions, Table};
+//!
+//! let schema = Schema::new("play", vec![Column::new("outlook", Kind::Category)])?;
+//! let text = "outlook,play\nsunny,no\novercast,yes\n?,yes\n";
+//! let table = Table::from_reader("days", text.as_bytes(), &ReadOptions::default())?;
+//!
+//! let mut statistics = Statistics::empty(&schema);
+//! let mut batch = Batch::new(&schema);
+//! let mut batches = table.batches(&schema, Purpose::Learning)?;
+//! while batches.read(&mut batch)? {
+//!     statistics.observe(&batch)?;
+//! }
+//! assert_eq!(batches.rows_read(), 3);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod csv;
+mod error;
+mod source;
+pub mod store;
+mod table;
+
+pub use error::{Error, Result};
+pub use table::{Batches, Purpose, ReadOptions, Table};

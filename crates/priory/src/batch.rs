@@ -56,7 +56,7 @@ impl Batch {
     /// let batch = priory::Batch::from_rows(&[("yes", &[Some("sunny"), None])]);
     /// assert_eq!((batch.rows, batch.columns.len()), (1, 2));
     /// ```
-    pub fn from_rows<R: AsRef<[Option<&'static str>]>>(rows: &[(&str, R)]) -> Self {
+    pub fn from_rows<'a, R: AsRef<[Option<&'a str>]>>(rows: &[(&str, R)]) -> Self {
         let mut classes = CategoryColumn::default();
         let mut columns =
             vec![CategoryColumn::default(); rows.first().map_or(0, |(_, values)| values.as_ref().len())];
@@ -153,6 +153,11 @@ impl CategoryColumn {
     pub fn value(&self, row: usize) -> Option<&str> {
         let code = self.codes[row];
         (code != MISSING).then(|| self.values.name(code as usize - 1))
+    }
+
+    /// How many rows have no value.
+    pub fn missing(&self) -> usize {
+        self.codes.iter().filter(|&&code| code == MISSING).count()
     }
 
     fn clear(&mut self) {

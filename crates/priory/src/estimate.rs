@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 use num_bigint::BigInt;
 use num_rational::BigRational;
-use num_traits::{FromPrimitive, Num, ToPrimitive};
+use num_traits::{FromPrimitive, Num};
 
 use crate::settings::{OTHER_VALUES, Prior, Pseudocounts, Settings, Smoothing};
 
@@ -219,9 +219,4 @@ impl std::fmt::Display for Ratio<BigRational> {
         }
         write!(f, "{}", self.value())
     }
-}
-
-/// A big rational as the nearest f64.
-pub(crate) fn to_f64(x: &BigRational) -> f64 {
-    x.to_f64().unwrap_or(f64::NAN)
 }

@@ -29,9 +29,11 @@ mod estimate;
 mod evaluate;
 mod exact;
 mod families;
+mod format;
 mod fractions;
 mod model;
 mod posterior;
+mod report;
 mod schema;
 mod settings;
 mod statistics;
@@ -45,10 +47,17 @@ pub use evaluate::{
     HEAVIEST_ROW, Holdout, MOST_CONFUSED, MOST_FOLDS, majority_class,
 };
 pub use exact::ExactSum;
+pub use format::{read_file, write_file};
 pub use fractions::{FractionExplanation, Fractions};
 pub use model::{Contribution, Explanation, LinearForm, Model};
 pub use posterior::{Outcome, Posterior, Scores};
+pub use report::{ClassSummary, FeatureSummary, Summary, ValueSummary};
 pub use schema::{Column, Kind, MISSING_SPELLINGS, Schema};
 pub use settings::{Family, MissingValues, OTHER_VALUES, Prior, Pseudocounts, Settings, Smoothing};
 pub use statistics::{MOST_CLASSES, Statistics};
 pub use vocabulary::{Vocabulary, canonical_order};
+
+/// The code in the README is compiled and run like any example.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct ReadmeCode;

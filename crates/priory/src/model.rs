@@ -218,10 +218,13 @@ pub(crate) fn feature_name(schema: &Schema, columns: &[usize]) -> String {
     names.join(", ")
 }
 
+/// How a missing value is written.
+pub(crate) const MISSING_NAME: &str = "(missing)";
+
 /// The values of a factor in words; `None` if all of them are missing.
 fn written_out(values: &[Option<&str>]) -> Option<String> {
     values.iter().any(Option::is_some).then(|| {
-        let words: Vec<&str> = values.iter().map(|value| value.unwrap_or("(missing)")).collect();
+        let words: Vec<&str> = values.iter().map(|value| value.unwrap_or(MISSING_NAME)).collect();
         words.join(", ")
     })
 }

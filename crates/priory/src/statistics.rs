@@ -271,11 +271,15 @@ impl Statistics {
         for (ours, theirs) in self.factors.iter().zip(&other.factors) {
             if let Some((value, class)) = ours.first_shortfall(theirs, &class_of) {
                 let columns = ours.columns().to_vec();
-                return Some(Shortfall { columns, value, class: class_name(class) });
+                return Some(Shortfall { columns, value, class: Some(class_name(class)) });
             }
         }
-        let (_, class) = self.class_weight.first_shortfall(&other.class_weight, &[Some(0)], &class_of)?;
-        Some(Shortfall { columns: Vec::new(), value: None, class: class_name(class) })
+        if let Some((_, class)) =
+            self.class_weight.first_shortfall(&other.class_weight, &[Some(0)], &class_of)
+        {
+            return Some(Shortfall { columns: Vec::new(), value: None, class: Some(class_name(class)) });
+        }
+        (self.rows < other.rows).then_some(Shortfall { columns: Vec::new(), value: None, class: None })
     }
 
     /// The first row of a batch that cannot be taken away once those before it are gone.
@@ -299,16 +303,17 @@ impl Statistics {
     }
 }
 
-/// A count of which there is too little.
+/// A count of which there is too little: of a value with a class, of a class, or of rows altogether.
 struct Shortfall {
     columns: Vec<usize>,
     value: Option<String>,
-    class: String,
+    class: Option<String>,
 }
 
 impl Shortfall {
     fn describe(&self, schema: &Schema) -> String {
-        let class = format!("{}={}", schema.target, self.class);
+        let Some(class) = &self.class else { return "the number of rows".to_owned() };
+        let class = format!("{}={class}", schema.target);
         if self.columns.is_empty() {
             return class;
         }

@@ -27,6 +27,30 @@ impl Tally {
         tally
     }
 
+    /// A table from what [`cells`](Self::cells) and [`residue`](Self::residue) say; `None` unless these are the
+    /// canonical form of weights of zero or more.
+    pub(crate) fn from_cells(
+        rows: usize,
+        classes: usize,
+        cells: &[f64],
+        residue: &[(u64, f64)],
+    ) -> Option<Self> {
+        let mut tally = Tally::new(rows, classes);
+        for (i, &cell) in cells.iter().enumerate() {
+            tally.cells[i / classes * tally.stride + i % classes] = cell;
+        }
+        for &(cell, term) in residue {
+            let cell = usize::try_from(cell).ok().filter(|&cell| cell < cells.len())?;
+            tally.residue.entry((cell / classes, cell % classes)).or_default().add(term);
+        }
+        let same_residue = tally.residue().eq(residue.iter().copied());
+        let canonical = tally.residue.iter().all(|(&(row, class), residue)| {
+            !residue.is_zero() && tally.exact(row, class).value() == tally.cells[row * tally.stride + class]
+        });
+        let positive = cells.iter().all(|&cell| cell > 0.0 || cell.to_bits() == 0);
+        (same_residue && canonical && positive).then_some(tally)
+    }
+
     pub(crate) fn rows(&self) -> usize {
         self.rows
     }

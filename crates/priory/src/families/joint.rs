@@ -170,7 +170,7 @@ impl JointStatistics {
         self.ids.get(&cell?).copied()
     }
 
-    fn names(&self, cell: &[u32]) -> Vec<&str> {
+    pub(crate) fn names(&self, cell: &[u32]) -> Vec<&str> {
         cell.iter().zip(&self.values).map(|(&id, values)| values.name(id as usize)).collect()
     }
 }
@@ -248,8 +248,8 @@ impl<'a, T: Scalar> JointEstimate<'a, T> {
         for (value, known) in values.iter().zip(&self.statistics.values) {
             let met = known.len() as f64;
             match value {
+                // A column of which nothing is known can still hold something.
                 None => {
-                    // Where no row was ever complete no value was met; there must be one all the same.
                     fitting *= met.max(1.0);
                     possible *= met.max(1.0);
                 }

@@ -216,6 +216,14 @@ impl<T: Scalar> Prepared<'_, T> {
         }
     }
 
+    /// The values that a single column can take; none for a joint table.
+    pub(crate) fn possible_values(&self) -> &[String] {
+        match self {
+            Prepared::Categorical(estimate) | Prepared::Bernoulli(estimate, _) => &estimate.values,
+            Prepared::Joint(..) => &[],
+        }
+    }
+
     /// The values of a factor's columns in a row.
     pub(crate) fn values<'b>(&self, batch: &'b Batch, columns: &[usize], row: usize) -> Vec<Option<&'b str>> {
         columns.iter().map(|&column| batch.category(column).value(row)).collect()

@@ -1,0 +1,284 @@
+//! What can be typed. The doc comments are the help texts.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+use priory::{Prior, Smoothing};
+
+use crate::choices::{AsChoice, ColumnSmoothing, parse_as, parse_prior, parse_set, parse_smoothing};
+
+/// Naive Bayes for anything that can be counted.
+///
+/// DATA is a CSV or TSV file with a header, or `-` for standard input. Results go to standard output, everything
+/// else to standard error. Exit codes: 0 done, 1 failed, 2 wrong usage.
+#[derive(Debug, Parser)]
+#[command(name = "priory", version, max_term_width = 100, arg_required_else_help = true)]
+#[command(after_help = "Example:\n  priory evaluate examples/penguins.csv --target species")]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// One file in `commands/` for each.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Learn a model from data and write it to a file
+    Train(TrainArgs),
+    /// Classify rows: CSV with the column `prediction` to standard output
+    Predict(PredictArgs),
+    /// Say how well such a model predicts, without training on what it is tested on
+    Evaluate(EvaluateArgs),
+    /// Show how single rows come to their prediction, feature by feature
+    Explain(ExplainArgs),
+    /// Print what a model has counted and what it concludes
+    Show(ShowArgs),
+    /// Add rows to a model
+    Learn(UpdateArgs),
+    /// Take rows out of a model, as if it had never seen them
+    Forget(UpdateArgs),
+    /// Add several models together: the same as one trained on all their data
+    Merge(MergeArgs),
+    /// Print a completion script for a shell
+    #[command(
+        after_help = "Example:\n  priory completions bash > ~/.local/share/bash-completion/completions/priory"
+    )]
+    Completions {
+        /// The shell to complete for
+        shell: clap_complete::Shell,
+    },
+    /// Write the manual pages to a folder
+    #[command(after_help = "Example:\n  priory manual ~/.local/share/man/man1")]
+    Manual {
+        /// The folder, which must exist
+        #[arg(value_hint = ValueHint::DirPath)]
+        folder: PathBuf,
+    },
+}
+
+/// What the columns of the data are.
+#[derive(Debug, Args)]
+pub(crate) struct TableArgs {
+    /// The column to predict, for example `--target species`
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) target: String,
+    /// A column that says how much each row counts, for example `--weight copies`
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) weight: Option<String>,
+    /// A column to leave out, for example `--ignore id --ignore name`
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) ignore: Vec<String>,
+    /// What a column is: category, categorical, bernoulli, joint or ignore; `*` stands for all columns
+    ///
+    /// All columns called joint share one table of all their combinations. Example: `--as wind=bernoulli,id=ignore`
+    #[arg(long = "as", value_name = "COLUMN=KIND", value_parser = parse_as, value_delimiter = ',')]
+    pub(crate) kinds: Vec<AsChoice>,
+    /// The spellings of a missing value, separated by commas, for example `--missing "?,n/a,"`
+    ///
+    /// [default: an empty field, ?, NA, NaN, null]
+    #[arg(long, value_name = "SPELLINGS", value_delimiter = ',')]
+    pub(crate) missing: Option<Vec<String>>,
+}
+
+/// How a model is estimated from what was counted.
+#[derive(Debug, Args, Default)]
+pub(crate) struct SettingsArgs {
+    /// none, laplace, lidstone:A, background:L or dirichlet:FILE; `COLUMN=…` for a single column
+    ///
+    /// FILE is a CSV with the columns `column,value,beta` (Dirichlet parameters; the estimate is the posterior's
+    /// mode) or `column,value,pseudocount` (what is added to each count). Example: `--smoothing lidstone:0.5
+    /// --smoothing color=none` [default: laplace, or what the model was trained with]
+    #[arg(long, value_name = "SMOOTHING", value_parser = parse_smoothing)]
+    pub(crate) smoothing: Vec<ColumnSmoothing>,
+    /// empirical, uniform, smoothed:L or given:CLASS=P,…
+    ///
+    /// Example: `--prior given:ham=0.3,spam=0.7` [default: empirical, or what the model was trained with]
+    #[arg(long, value_name = "PRIOR", value_parser = parse_prior)]
+    pub(crate) prior: Option<Prior>,
+    /// What a missing value says: nothing, or as much as any other value, for example `--missing-values counted`
+    /// [default: skipped, or what the model was trained with]
+    #[arg(long, value_name = "HOW", hide_possible_values = true)]
+    pub(crate) missing_values: Option<MissingChoice>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum MissingChoice {
+    Skipped,
+    Counted,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  priory train examples/tennis.csv --target play
+  priory train january.csv february.csv --target churned --ignore id -o churn.priory
+  priory train examples/tennis.csv --target play --smoothing none --as '*=joint'")]
+pub(crate) struct TrainArgs {
+    /// One or more tables; each has the columns of the first
+    #[arg(required = true, value_name = "DATA", value_hint = ValueHint::FilePath)]
+    pub(crate) data: Vec<String>,
+    #[command(flatten)]
+    pub(crate) table: TableArgs,
+    #[command(flatten)]
+    pub(crate) settings: SettingsArgs,
+    /// Where to write the model, for example `-o churn.priory` [default: the first DATA's name with .priory]
+    #[arg(short, long, value_name = "MODEL", value_hint = ValueHint::FilePath)]
+    pub(crate) output: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  priory predict tennis.priory examples/tennis.csv
+  priory predict tennis.priory new.csv --probabilities -o predicted.csv")]
+pub(crate) struct PredictArgs {
+    /// The model
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub(crate) model: PathBuf,
+    /// The rows to classify
+    #[arg(value_name = "DATA", value_hint = ValueHint::FilePath)]
+    pub(crate) data: String,
+    /// Add a column `P(class)` for each class
+    #[arg(long)]
+    pub(crate) probabilities: bool,
+    #[command(flatten)]
+    pub(crate) settings: SettingsArgs,
+    /// Write to a file instead of standard output, for example `-o predicted.csv`
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) output: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  priory evaluate examples/penguins.csv --target species
+  priory evaluate examples/tennis.csv --target play --leave-one-out
+  priory evaluate train.csv --target y --test test.csv --format json")]
+pub(crate) struct EvaluateArgs {
+    /// One or more tables
+    #[arg(required = true, value_name = "DATA", value_hint = ValueHint::FilePath)]
+    pub(crate) data: Vec<String>,
+    #[command(flatten)]
+    pub(crate) table: TableArgs,
+    #[command(flatten)]
+    pub(crate) settings: SettingsArgs,
+    #[command(flatten)]
+    pub(crate) split: SplitArgs,
+    /// Another number gives other folds, for example `--seed 7`
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub(crate) seed: u64,
+    /// How to print the report
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: Format,
+}
+
+#[derive(Debug, Args)]
+#[group(multiple = false)]
+pub(crate) struct SplitArgs {
+    /// Test on each of K parts what was learnt from the others, for example `--folds 5` [default: 10]
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(2..=1000))]
+    pub(crate) folds: Option<u32>,
+    /// Test on a random share of the rows what was learnt from the rest, for example `--holdout 0.3`
+    #[arg(long, value_name = "SHARE")]
+    pub(crate) holdout: Option<f64>,
+    /// Test on every row what was learnt from all others
+    #[arg(long)]
+    pub(crate) leave_one_out: bool,
+    /// Test on another table, for example `--test test.csv`
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) test: Option<String>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  priory explain tennis.priory --set outlook=S,temperature=C,humidity=H,wind=S --fractions
+  priory explain tennis.priory examples/tennis.csv --bits | less")]
+pub(crate) struct ExplainArgs {
+    /// The model
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub(crate) model: PathBuf,
+    /// The rows to explain
+    #[arg(value_name = "DATA", required_unless_present = "set", conflicts_with = "set", value_hint = ValueHint::FilePath)]
+    pub(crate) data: Option<String>,
+    /// A row typed in; columns that are not named are missing
+    #[arg(long, value_name = "COLUMN=VALUE", value_parser = parse_set, value_delimiter = ',')]
+    pub(crate) set: Vec<(String, String)>,
+    /// Show probabilities as fractions of whole numbers
+    #[arg(long)]
+    pub(crate) fractions: bool,
+    /// Measure logarithms in bits instead of nats
+    #[arg(long)]
+    pub(crate) bits: bool,
+    #[command(flatten)]
+    pub(crate) settings: SettingsArgs,
+    /// How to print the explanation
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: Format,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  priory show tennis.priory --fractions
+  priory show emails.priory --weights")]
+pub(crate) struct ShowArgs {
+    /// The model
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub(crate) model: PathBuf,
+    /// Show probabilities as fractions of whole numbers
+    #[arg(long)]
+    pub(crate) fractions: bool,
+    /// Show the decision between two classes as b + Σ w x; all features must be Boolean
+    #[arg(long)]
+    pub(crate) weights: bool,
+    #[command(flatten)]
+    pub(crate) settings: SettingsArgs,
+    /// How to print the model
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: Format,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Example:
+  priory learn churn.priory march.csv && priory forget churn.priory customer-4711.csv")]
+pub(crate) struct UpdateArgs {
+    /// The model, which is replaced once all is well
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub(crate) model: PathBuf,
+    /// The rows, with the target and every feature of the model
+    #[arg(required = true, value_name = "DATA", value_hint = ValueHint::FilePath)]
+    pub(crate) data: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Example:
+  priory merge north.priory south.priory -o country.priory")]
+pub(crate) struct MergeArgs {
+    /// The models; the settings are those of the first
+    #[arg(required = true, num_args = 2.., value_name = "MODEL", value_hint = ValueHint::FilePath)]
+    pub(crate) models: Vec<PathBuf>,
+    /// Where to write the sum, for example `-o country.priory`
+    #[arg(short, long, value_name = "MODEL", value_hint = ValueHint::FilePath)]
+    pub(crate) output: PathBuf,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// For people
+    #[default]
+    Text,
+    /// For programs
+    Json,
+}
+
+/// What the words for the smoothing stand for before files are read.
+#[derive(Debug, Clone)]
+pub(crate) enum SmoothingChoice {
+    Ready(Smoothing),
+    DirichletFile(PathBuf),
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn verify_cli() {
+        super::Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,169 @@
+//! The words on the command line, and what they mean.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use anyhow::bail;
+use priory::{Column, Family, Kind, MissingValues, Prior, Pseudocounts, Schema, Settings, Smoothing};
+use priory_input::Purpose;
+
+use crate::args::{MissingChoice, SettingsArgs, SmoothingChoice};
+use crate::data;
+
+/// `COLUMN=KIND`, as `--as` takes it.
+#[derive(Debug, Clone)]
+pub(crate) struct AsChoice {
+    pub(crate) column: String,
+    pub(crate) meaning: Meaning,
+}
+
+/// What a column is to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Meaning {
+    Ignored,
+    Kept(Kind, Option<Family>),
+}
+
+/// A smoothing, for one column or for all.
+#[derive(Debug, Clone)]
+pub(crate) struct ColumnSmoothing {
+    pub(crate) column: Option<String>,
+    pub(crate) choice: SmoothingChoice,
+}
+
+pub(crate) fn parse_as(text: &str) -> Result<AsChoice, String> {
+    let (column, word) = text.rsplit_once('=').ok_or("expected COLUMN=KIND")?;
+    let meaning = match word {
+        "category" => Meaning::Kept(Kind::Category, None),
+        "categorical" => Meaning::Kept(Kind::Category, Some(Family::Categorical)),
+        "bernoulli" => Meaning::Kept(Kind::Category, Some(Family::Bernoulli)),
+        "joint" => Meaning::Kept(Kind::Joint, None),
+        "ignore" => Meaning::Ignored,
+        _ => return Err(format!("`{word}` is none of category, categorical, bernoulli, joint, ignore")),
+    };
+    Ok(AsChoice { column: column.to_owned(), meaning })
+}
+
+pub(crate) fn parse_smoothing(text: &str) -> Result<ColumnSmoothing, String> {
+    if let Ok(choice) = parse_smoothing_word(text) {
+        return Ok(ColumnSmoothing { column: None, choice });
+    }
+    match text.split_once('=') {
+        Some((column, word)) => {
+            Ok(ColumnSmoothing { column: Some(column.to_owned()), choice: parse_smoothing_word(word)? })
+        }
+        None => Err(parse_smoothing_word(text).expect_err("tried above")),
+    }
+}
+
+fn parse_smoothing_word(text: &str) -> Result<SmoothingChoice, String> {
+    let ready = |smoothing| Ok(SmoothingChoice::Ready(smoothing));
+    match text.split_once(':') {
+        None if text == "none" => ready(Smoothing::None),
+        None if text == "laplace" => ready(Smoothing::LAPLACE),
+        Some(("lidstone", amount)) => ready(Smoothing::Lidstone(parse_amount(amount)?)),
+        Some(("background", share)) => ready(Smoothing::Background(parse_share(share)?)),
+        Some(("dirichlet", path)) => Ok(SmoothingChoice::DirichletFile(PathBuf::from(path))),
+        _ => Err("expected none, laplace, lidstone:A, background:L or dirichlet:FILE".into()),
+    }
+}
+
+pub(crate) fn parse_prior(text: &str) -> Result<Prior, String> {
+    match text.split_once(':') {
+        None if text == "empirical" => Ok(Prior::Empirical),
+        None if text == "uniform" => Ok(Prior::Uniform),
+        Some(("smoothed", amount)) => Ok(Prior::Smoothed(parse_amount(amount)?)),
+        Some(("given", shares)) => {
+            let shares = shares.split(',').map(|share| {
+                let (class, p) =
+                    share.rsplit_once('=').ok_or(format!("expected CLASS=P, found `{share}`"))?;
+                Ok((class.to_owned(), parse_share(p)?))
+            });
+            Ok(Prior::Given(shares.collect::<Result<BTreeMap<_, _>, String>>()?))
+        }
+        _ => Err("expected empirical, uniform, smoothed:L or given:CLASS=P,...".into()),
+    }
+}
+
+pub(crate) fn parse_set(text: &str) -> Result<(String, String), String> {
+    let (column, value) = text.split_once('=').ok_or("expected COLUMN=VALUE")?;
+    Ok((column.to_owned(), value.to_owned()))
+}
+
+fn parse_amount(text: &str) -> Result<f64, String> {
+    let amount = text.parse::<f64>().ok().filter(|x| x.is_finite() && *x >= 0.0);
+    amount.ok_or_else(|| format!("`{text}` is not a number of zero or more"))
+}
+
+fn parse_share(text: &str) -> Result<f64, String> {
+    let share = text.parse::<f64>().ok().filter(|x| (0.0..=1.0).contains(x));
+    share.ok_or_else(|| format!("`{text}` is not a number between 0 and 1"))
+}
+
+impl SettingsArgs {
+    /// The settings with what was typed put over them.
+    pub(crate) fn apply(&self, settings: &mut Settings) -> anyhow::Result<()> {
+        for ColumnSmoothing { column, choice } in &self.smoothing {
+            let smoothing = choice.read()?;
+            match column {
+                None => settings.smoothing = smoothing,
+                Some(column) => {
+                    settings.column_smoothing.insert(column.clone(), smoothing);
+                }
+            }
+        }
+        if let Some(prior) = &self.prior {
+            settings.prior = prior.clone();
+        }
+        match self.missing_values {
+            Some(MissingChoice::Skipped) => settings.missing = MissingValues::Skipped,
+            Some(MissingChoice::Counted) => settings.missing = MissingValues::Counted,
+            None => {}
+        }
+        settings.check()?;
+        Ok(())
+    }
+}
+
+impl SmoothingChoice {
+    fn read(&self) -> anyhow::Result<Smoothing> {
+        Ok(match self {
+            SmoothingChoice::Ready(smoothing) => smoothing.clone(),
+            SmoothingChoice::DirichletFile(path) => Smoothing::Dirichlet(read_pseudocounts(path)?),
+        })
+    }
+}
+
+/// Pseudocounts from a CSV with the columns `column`, `value` and either `beta` or `pseudocount`.
+fn read_pseudocounts(path: &Path) -> anyhow::Result<Pseudocounts> {
+    let table = data::open(&path.to_string_lossy())?;
+    let has = |name: &str| table.header().iter().any(|column| column == name);
+    let (amount, less) = match (has("beta"), has("pseudocount")) {
+        (true, false) => ("beta", 1.0),
+        (false, true) => ("pseudocount", 0.0),
+        _ => bail!("{}: expected the columns column, value and either beta or pseudocount", path.display()),
+    };
+    table.column("key", "column")?;
+    table.column("key", "value")?;
+    let columns = ["column", "value", amount].map(|name| Column::new(name, Kind::Category)).to_vec();
+    // Nothing is missing here: `?` or `NA` may be the very value that a pseudocount is for.
+    let schema = Schema { target: String::new(), weight: None, missing: Vec::new(), columns };
+    let mut pseudocounts = Pseudocounts::default();
+    data::for_each_batch(table, &schema, Purpose::Scoring, |batch| {
+        for row in 0..batch.rows {
+            let [column, value, amount] = [0, 1, 2].map(|i| batch.category(i).value(row).unwrap_or_default());
+            let added = amount.parse::<f64>().ok().map(|x| x - less).filter(|x| x.is_finite() && *x >= 0.0);
+            let place = format!("{}: row {}", path.display(), batch.row_number(row));
+            let Some(added) = added else {
+                let least = if less == 1.0 { "1, below which the posterior has no mode inside" } else { "0" };
+                bail!("{place}: `{amount}` is not a number of at least {least}");
+            };
+            let values = pseudocounts.0.entry(column.to_owned()).or_default();
+            if values.insert(value.to_owned(), added).is_some() {
+                bail!("{place}: {column}={value} occurs twice");
+            }
+        }
+        Ok(())
+    })?;
+    Ok(pseudocounts)
+}

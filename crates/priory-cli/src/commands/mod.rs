@@ -1,0 +1,12 @@
+//! One file for each command; each reads like the line that data take.
+
+pub(crate) mod completions;
+pub(crate) mod evaluate;
+pub(crate) mod explain;
+pub(crate) mod forget;
+pub(crate) mod learn;
+pub(crate) mod manual;
+pub(crate) mod merge;
+pub(crate) mod predict;
+pub(crate) mod show;
+pub(crate) mod train;

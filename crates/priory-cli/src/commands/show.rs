@@ -1,0 +1,110 @@
+//! `priory show`: what a model has counted, and what it concludes.
+
+use std::io::Write;
+
+use anyhow::{Result, bail};
+use priory::{FeatureSummary, LinearForm, Summary};
+
+use crate::args::{Format, ShowArgs};
+use crate::model_file;
+use crate::output::{Grid, bold, count, plural, stdout};
+
+/// Values of one feature beyond this are counted, not listed; JSON has them all.
+const MOST_VALUES: usize = 40;
+
+pub(crate) fn run(args: &ShowArgs) -> Result<()> {
+    let (statistics, mut settings) = model_file::read(&args.model)?;
+    args.settings.apply(&mut settings)?;
+    let summary = Summary::new(&statistics, &settings)?;
+    if args.fractions && summary.classes.iter().any(|class| class.fraction.is_none()) {
+        bail!(priory::Fractions::new(&statistics, &settings).err().expect("a fraction is lacking"));
+    }
+    let form = if args.weights { Some(statistics.estimate(&settings)?.linear_form()?) } else { None };
+    let mut out = stdout();
+    match args.format {
+        Format::Json => {
+            let mut json = summary.to_json();
+            if let Some(form) = &form {
+                json["linear_form"] = form.to_json();
+            }
+            writeln!(out, "{json:#}")?;
+        }
+        Format::Text => match &form {
+            Some(form) => write_form(&mut out, form)?,
+            None => write_summary(&mut out, &summary, args.fractions)?,
+        },
+    }
+    out.flush()?;
+    Ok(())
+}
+
+fn write_summary(out: &mut impl Write, summary: &Summary, fractions: bool) -> Result<()> {
+    let (rows, classes) = (summary.rows, summary.classes.len() as u64);
+    let features = plural(summary.features.len() as u64, "feature");
+    writeln!(out, "{}, {}, {features}\n", plural(rows, "row"), plural(classes, "class"))?;
+
+    let mut grid = Grid::new();
+    grid.row(["class", "weight", "prior"]);
+    for class in &summary.classes {
+        let prior = match &class.fraction {
+            Some(fraction) if fractions => fraction.clone(),
+            _ => format!("{:.4}", class.prior),
+        };
+        grid.row([class.name.clone(), count(class.weight), prior]);
+    }
+    writeln!(out, "{}", grid.render())?;
+
+    for feature in &summary.features {
+        writeln!(out, "{}: {}", bold(&feature.name), feature.family)?;
+        writeln!(out, "{}", feature_grid(summary, feature, fractions).render())?;
+    }
+    writeln!(
+        out,
+        "parameters: {} with the naive assumption, {} without",
+        short(&summary.naive_parameters),
+        short(&summary.joint_parameters)
+    )?;
+    Ok(())
+}
+
+fn feature_grid(summary: &Summary, feature: &FeatureSummary, fractions: bool) -> Grid {
+    let mut grid = Grid::new();
+    let headings = summary.classes.iter().map(|class| format!("P(x | {})", class.name));
+    grid.row(std::iter::once("x".to_owned()).chain(headings));
+    for value in feature.values.iter().take(MOST_VALUES) {
+        let cells = (0..summary.classes.len()).map(|class| match &value.fraction {
+            Some(fraction) if fractions => fraction[class].clone(),
+            _ => format!("{:.4}", value.probability[class]),
+        });
+        grid.row(std::iter::once(value.value.clone()).chain(cells));
+    }
+    if feature.values.len() > MOST_VALUES {
+        grid.row([format!("… and {} more", feature.values.len() - MOST_VALUES)]);
+    }
+    if feature.missing.iter().any(|&weight| weight > 0.0) {
+        let cells = feature.missing.iter().map(|&weight| format!("{} rows", count(weight)));
+        grid.row(std::iter::once("missing in".to_owned()).chain(cells));
+    }
+    grid
+}
+
+fn write_form(out: &mut impl Write, form: &LinearForm) -> Result<()> {
+    writeln!(
+        out,
+        "log P({1}) / P({0}) = b + Σ w x; above 0 it is {1}, below 0 {0}\n",
+        form.first, form.second
+    )?;
+    let mut grid = Grid::new();
+    grid.row(["", "weight"]).row(["b".to_owned(), format!("{:+.4}", form.bias)]);
+    for (feature, present, weight) in &form.weights {
+        grid.row([format!("{feature} = {present}"), format!("{weight:+.4}")]);
+    }
+    write!(out, "{}", grid.render())?;
+    Ok(())
+}
+
+/// A number, or about how large it is if nobody would read its digits.
+fn short(number: &impl ToString) -> String {
+    let digits = number.to_string();
+    if digits.len() <= 18 { digits } else { format!("about 10^{}", digits.len() - 1) }
+}

@@ -1,0 +1,48 @@
+//! `priory train`: read, observe, write.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use priory::{Settings, Statistics};
+use priory_input::Purpose;
+
+use crate::args::TrainArgs;
+use crate::data::{self, Skipped};
+use crate::model_file;
+use crate::output::{note, plural};
+
+pub(crate) fn run(args: &TrainArgs) -> Result<()> {
+    let mut settings = Settings::default();
+    args.settings.apply(&mut settings)?;
+    let first = data::open(&args.data[0])?;
+    let schema = data::schema(&first, &args.table, &mut settings)?;
+
+    let mut statistics = Statistics::empty(&schema);
+    let mut skipped = Skipped::default();
+    let rest = args.data[1..].iter().map(|path| data::open(path));
+    for table in std::iter::once(Ok(first)).chain(rest) {
+        data::for_each_batch(table?, &schema, Purpose::Learning, |batch| {
+            skipped.observe(batch);
+            statistics.observe(batch)?;
+            Ok(statistics.check_size()?)
+        })?;
+    }
+    let model = statistics.estimate(&settings)?;
+    let output = args.output.clone().unwrap_or_else(|| default_output(&args.data[0]));
+    model_file::write(&output, &statistics, &settings)?;
+    skipped.warn(&schema.target);
+    note(&format!(
+        "{}, {}, {}: {}",
+        plural(statistics.rows(), "row"),
+        plural(model.classes().len() as u64, "class"),
+        plural(schema.columns.len() as u64, "feature"),
+        output.display()
+    ));
+    Ok(())
+}
+
+/// `data/tennis.csv` makes `tennis.priory` here; standard input makes `model.priory`.
+fn default_output(data: &str) -> PathBuf {
+    let stem = Path::new(data).file_stem().filter(|_| data != "-");
+    Path::new(stem.unwrap_or("model".as_ref())).with_extension("priory")
+}

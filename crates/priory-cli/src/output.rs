@@ -1,0 +1,112 @@
+//! Everything that is printed: results to standard output, the rest to standard error.
+
+use std::io::{self, BufWriter, Write};
+
+use anstyle::{AnsiColor, Style};
+use comfy_table::{CellAlignment, ColumnConstraint, Table, Width, presets};
+
+const BOLD: Style = Style::new().bold();
+const RED: Style = AnsiColor::Red.on_default().bold();
+const YELLOW: Style = AnsiColor::Yellow.on_default().bold();
+
+/// Standard output, buffered; colours only where they are wanted.
+pub(crate) fn stdout() -> BufWriter<anstream::AutoStream<io::StdoutLock<'static>>> {
+    BufWriter::new(anstream::AutoStream::auto(io::stdout().lock()))
+}
+
+/// A heading.
+pub(crate) fn bold(text: &str) -> String {
+    format!("{BOLD}{text}{BOLD:#}")
+}
+
+/// Something that the user should know although all went well.
+pub(crate) fn note(text: &str) {
+    let _ = writeln!(anstream::stderr(), "{text}");
+}
+
+/// Something that is probably not what the user wants.
+pub(crate) fn warn(text: &str) {
+    let _ = writeln!(anstream::stderr(), "{YELLOW}warning:{YELLOW:#} {text}");
+}
+
+/// Why the command failed, and what might help.
+pub(crate) fn report_failure(error: &anyhow::Error) {
+    let mut stderr = anstream::stderr();
+    let _ = writeln!(stderr, "{RED}error:{RED:#} {error:#}");
+    if let Some(hint) = hint(error) {
+        let _ = writeln!(stderr, "{BOLD}hint:{BOLD:#} {hint}");
+    }
+}
+
+fn hint(error: &anyhow::Error) -> Option<String> {
+    use priory::Error;
+    let hint = match error.downcast_ref::<Error>()? {
+        Error::TooManyClasses { .. } => {
+            "choose a target with few distinct values; numbers cannot be predicted"
+        }
+        Error::JointTooLarge { .. } => "leave columns out of the joint table with --as COLUMN=category",
+        Error::NeverLearnt { .. } | Error::NotPart { .. } => "the model was left as it is",
+        Error::Weight { .. } => "leave the row out, or give it the weight 0",
+        Error::Mismatch(_) => {
+            "models can be merged if they were trained on the same columns with the same kinds"
+        }
+        Error::File(_) => "train the model again, or take it from a backup",
+        Error::Empty => "check that --target names the right column and that its values are not all missing",
+        Error::NoFractions(_) => "leave out --fractions to see decimals",
+        _ => return None,
+    };
+    Some(hint.to_owned())
+}
+
+/// Whether the reader of our output has gone away, as `head` does. That is no failure.
+pub(crate) fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        cause.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+    })
+}
+
+/// A table without lines: the first column to the left, numbers to the right.
+pub(crate) struct Grid {
+    table: Table,
+    columns: usize,
+}
+
+impl Grid {
+    pub(crate) fn new() -> Self {
+        let mut table = Table::new();
+        table.load_style(presets::NOTHING);
+        Grid { table, columns: 0 }
+    }
+
+    pub(crate) fn row<S: Into<String>>(&mut self, cells: impl IntoIterator<Item = S>) -> &mut Self {
+        let cells: Vec<String> = cells.into_iter().map(Into::into).collect();
+        self.columns = self.columns.max(cells.len());
+        self.table.add_row(cells);
+        self
+    }
+
+    /// The table as lines, indented, with nothing at their ends.
+    pub(crate) fn render(&mut self) -> String {
+        for (i, column) in self.table.column_iter_mut().enumerate() {
+            column.set_cell_alignment(if i == 0 { CellAlignment::Left } else { CellAlignment::Right });
+            column.set_padding((if i == 0 { 0 } else { 2 }, 0));
+            column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(1)));
+        }
+        self.table.lines().map(|line| format!("  {}\n", line.trim_end())).collect()
+    }
+}
+
+/// A number of rows or a weight: whole if it is whole.
+pub(crate) fn count(x: f64) -> String {
+    if x.fract() == 0.0 && x.abs() < 1e15 { format!("{x:.0}") } else { format!("{x:.4}") }
+}
+
+/// 1 row, 2 rows.
+pub(crate) fn plural(n: u64, thing: &str) -> String {
+    let ending = match (n, thing) {
+        (1, _) => "",
+        (_, "class") => "es",
+        _ => "s",
+    };
+    format!("{n} {thing}{ending}")
+}

@@ -1,0 +1,300 @@
+//! Bytes to fields: the rules of comma-separated text, without any reading.
+//!
+//! A record ends with a line feed, or a carriage return and a line feed; its fields are separated by the delimiter.
+//! A field that begins with a quote ends at the next quote that stands alone; in between, delimiters and line ends
+//! are text and two quotes mean one (RFC 4180). Anything but the end of the field after the closing quote is
+//! refused: it nearly always means that quotes were escaped in another way, and reading on would shift the columns.
+//! A quote further inside a field is an ordinary character, as in `5" pipe`, and so is a carriage return that no
+//! line feed follows.
+//!
+//! A blank line is a record with one empty field. So it is a row of a table with one column, and in a wider table
+//! it is skipped and not counted.
+//!
+//! The work is done in two steps on a block of bytes that holds whole records. [`Records::split`] notes where the
+//! fields begin; whoever wants a column then walks down its fields and need not look at the others.
+
+use std::ops::Range;
+
+use memchr::{memchr, memrchr};
+
+/// Where the last whole record of these bytes ends; 0 if none is whole. The bytes begin with a record.
+pub(crate) fn end_of_whole_records(bytes: &[u8], delimiter: u8) -> usize {
+    // Only a quoted field can hide a line end. Most tables have none.
+    if memchr(b'"', bytes).is_none() {
+        return memrchr(b'\n', bytes).map_or(0, |position| position + 1);
+    }
+    let mut marks = Marks::new(bytes, delimiter);
+    let mut field = 0;
+    let mut end = 0;
+    loop {
+        let mark = marks.next();
+        if mark >= bytes.len() {
+            return end;
+        }
+        if bytes[mark] != b'"' {
+            field = mark + 1;
+            end = if bytes[mark] == b'\n' { field } else { end };
+        } else if mark == field {
+            pass_closing_quote(&mut marks);
+        }
+    }
+}
+
+/// These whole records without the blank lines at their end.
+pub(crate) fn without_blank_end(records: &[u8]) -> &[u8] {
+    let mut records = records;
+    loop {
+        let Some(shorter) = records.strip_suffix(b"\n") else { return records };
+        let shorter = shorter.strip_suffix(b"\r").unwrap_or(shorter);
+        // What is left ends with a line feed only if the line was blank: a quoted field would end with a quote.
+        if !shorter.is_empty() && !shorter.ends_with(b"\n") {
+            return records;
+        }
+        records = shorter;
+    }
+}
+
+/// Where the fields of some records lie in their block.
+pub(crate) struct Records {
+    delimiter: u8,
+    width: usize,
+    /// For each row the start of each field, then the start that a further field would have. So a field ends one
+    /// byte before the next start, whether a delimiter or a line end follows it.
+    starts: Vec<u32>,
+}
+
+/// What is wrong with a record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Flaw {
+    /// It does not have the width of the table.
+    FieldCount { found: usize },
+    /// Its field at this position goes on after the closing quote.
+    TextAfterQuote { field: usize },
+}
+
+impl Records {
+    /// No records yet, of a table with this many columns.
+    pub(crate) fn new(delimiter: u8, width: usize) -> Self {
+        Records { delimiter, width, starts: Vec::new() }
+    }
+
+    /// How many rows were found by the last split.
+    pub(crate) fn rows(&self) -> usize {
+        self.starts.len() / (self.width + 1)
+    }
+
+    /// Finds the fields of the first records of a block, until they are `most_rows` or fill `most_bytes`. Returns
+    /// where the record after them begins and, if that one cannot be used, why.
+    ///
+    /// The block holds whole records, each with its line end, and is smaller than 4 GiB.
+    pub(crate) fn split(
+        &mut self,
+        block: &[u8],
+        most_rows: usize,
+        most_bytes: usize,
+    ) -> (usize, Option<Flaw>) {
+        debug_assert!(block.is_empty() || block.ends_with(b"\n"), "a block ends with a line end");
+        self.starts.clear();
+        let mut marks = Marks::new(block, self.delimiter);
+        let mut record = 0;
+        let mut rows = 0;
+        while record < block.len().min(most_bytes) && rows < most_rows {
+            let before = self.starts.len();
+            let next = match split_record(&mut marks, record, &mut self.starts) {
+                Ok(next) => next,
+                Err(flaw) => {
+                    self.starts.truncate(before);
+                    return (record, Some(flaw));
+                }
+            };
+            let found = self.starts.len() - before - 1;
+            if found == self.width {
+                rows += 1;
+            } else {
+                let blank = found == 1 && self.starts[before] + 1 == self.starts[before + 1];
+                self.starts.truncate(before);
+                if !blank {
+                    return (record, Some(Flaw::FieldCount { found }));
+                }
+            }
+            record = next;
+        }
+        (record, None)
+    }
+
+    /// Where the fields of one column lie, from the first row to the last.
+    pub(crate) fn column(&self, column: usize) -> impl Iterator<Item = Range<usize>> {
+        assert!(column < self.width, "the table has this column");
+        let rows = self.starts.chunks_exact(self.width + 1);
+        rows.map(move |starts| starts[column] as usize..starts[column + 1] as usize - 1)
+    }
+
+    /// The row and the column of the byte at this position of the block.
+    pub(crate) fn locate(&self, position: usize) -> (usize, usize) {
+        let starts: Vec<&[u32]> = self.starts.chunks_exact(self.width + 1).collect();
+        let begins_before = |start: u32| start as usize <= position;
+        let row = starts.partition_point(|starts| begins_before(starts[0])).saturating_sub(1);
+        let fields = starts.get(row).map_or(&[][..], |starts| &starts[..self.width]);
+        (row, fields.partition_point(|&start| begins_before(start)).saturating_sub(1))
+    }
+}
+
+/// The fields of the first record of a block that is not blank, and where the next record begins.
+pub(crate) fn first_record(block: &[u8], delimiter: u8) -> (Result<Vec<&[u8]>, Flaw>, usize) {
+    let mut marks = Marks::new(block, delimiter);
+    let mut starts = Vec::new();
+    let mut record = 0;
+    while record < block.len() {
+        starts.clear();
+        match split_record(&mut marks, record, &mut starts) {
+            Err(flaw) => return (Err(flaw), record),
+            Ok(next) if starts.len() == 2 && starts[0] + 1 == starts[1] => record = next,
+            Ok(next) => {
+                let field = |pair: &[u32]| &block[pair[0] as usize..pair[1] as usize - 1];
+                return (Ok(starts.windows(2).map(field).collect()), next);
+            }
+        }
+    }
+    (Ok(Vec::new()), record)
+}
+
+/// Notes the starts of the fields of the record that begins here, and returns where the next record begins.
+#[inline]
+fn split_record(marks: &mut Marks<'_>, record: usize, starts: &mut Vec<u32>) -> Result<usize, Flaw> {
+    let block = marks.block;
+    let first = starts.len();
+    let mut start = record;
+    starts.push(start as u32);
+    loop {
+        let mark = marks.next();
+        if mark >= block.len() || block[mark] == b'\n' {
+            let carriage_return = mark > record && block[mark - 1] == b'\r';
+            starts.push((mark + 1 - usize::from(carriage_return)) as u32);
+            return Ok(mark + 1);
+        }
+        if block[mark] != b'"' {
+            start = mark + 1;
+            starts.push(start as u32);
+        } else if mark == start {
+            let after = pass_closing_quote(marks);
+            if !ends_field(&block[after..], marks.delimiter) {
+                return Err(Flaw::TextAfterQuote { field: starts.len() - 1 - first });
+            }
+        }
+    }
+}
+
+/// Passes the marks inside a quoted field, whose opening quote was passed, and the closing quote; returns the
+/// position after that.
+#[inline]
+fn pass_closing_quote(marks: &mut Marks<'_>) -> usize {
+    loop {
+        let mark = marks.next();
+        if mark >= marks.block.len() {
+            return marks.block.len();
+        }
+        if marks.block[mark] == b'"' {
+            if marks.block.get(mark + 1) != Some(&b'"') {
+                return mark + 1;
+            }
+            marks.next(); // two quotes are one character of the field
+        }
+    }
+}
+
+fn ends_field(rest: &[u8], delimiter: u8) -> bool {
+    match rest {
+        [byte, ..] if *byte == delimiter => true,
+        [b'\n', ..] | [b'\r', b'\n', ..] => true,
+        _ => false,
+    }
+}
+
+/// The value that a field stands for. `scratch` holds it if it had to be put together.
+#[inline]
+pub(crate) fn unquoted<'a>(field: &'a str, scratch: &'a mut String) -> &'a str {
+    if !field.starts_with('"') {
+        return field;
+    }
+    let inner = &field[1..field.len() - 1];
+    if memchr(b'"', inner.as_bytes()).is_none() {
+        return inner;
+    }
+    scratch.clear();
+    let mut parts = inner.split("\"\"");
+    scratch.extend(parts.next());
+    for part in parts {
+        scratch.push('"');
+        scratch.push_str(part);
+    }
+    scratch
+}
+
+/// Goes through a block from one delimiter, line feed or quote to the next.
+///
+/// Fields are short, often shorter than a vector register, and a search for each would spend its time on starting.
+/// So 64 bytes are looked at together, as eight words, and the marks among them are kept as bits.
+struct Marks<'a> {
+    block: &'a [u8],
+    delimiter: u8,
+    /// Where the 64 bytes begin.
+    base: usize,
+    /// A bit for each mark among them that was not passed yet.
+    bits: u64,
+}
+
+impl<'a> Marks<'a> {
+    fn new(block: &'a [u8], delimiter: u8) -> Self {
+        let mut marks = Marks { block, delimiter, base: 0, bits: 0 };
+        marks.bits = marks.bits_at(0);
+        marks
+    }
+
+    /// The position of the next mark, or a position after the block if there is none.
+    #[inline]
+    fn next(&mut self) -> usize {
+        while self.bits == 0 {
+            self.base += 64;
+            if self.base >= self.block.len() {
+                return self.base;
+            }
+            self.bits = self.bits_at(self.base);
+        }
+        let position = self.base + self.bits.trailing_zeros() as usize;
+        self.bits &= self.bits - 1;
+        position
+    }
+
+    #[inline]
+    fn bits_at(&self, position: usize) -> u64 {
+        if let Some(bytes) = self.block[position..].first_chunk::<64>() {
+            return mark_bits(bytes, self.delimiter);
+        }
+        let rest = &self.block[position..];
+        let mut padded = [0; 64]; // a zero byte is never a mark
+        padded[..rest.len()].copy_from_slice(rest);
+        mark_bits(&padded, self.delimiter)
+    }
+}
+
+/// One bit for each of 64 bytes: whether it is the delimiter, a line feed or a quote.
+#[inline(always)]
+fn mark_bits(bytes: &[u8; 64], delimiter: u8) -> u64 {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const LOW: u64 = 0x7f * ONES;
+    let delimiters = u64::from(delimiter) * ONES;
+    let line_feeds = u64::from(b'\n') * ONES;
+    let quotes = u64::from(b'"') * ONES;
+    // The top bit of each byte says that the byte is not zero; the addition never carries into the next byte.
+    let nonzero = |word: u64| ((word & LOW) + LOW) | word;
+    let (words, _) = bytes.as_chunks::<8>();
+    let mut bits = 0;
+    for (index, word) in words.iter().enumerate() {
+        let word = u64::from_le_bytes(*word);
+        let other = nonzero(word ^ delimiters) & nonzero(word ^ line_feeds) & nonzero(word ^ quotes);
+        let marked = (!other & !LOW) >> 7;
+        // The product gathers the lowest bits of the eight bytes in its top byte.
+        bits |= (marked.wrapping_mul(0x0102_0408_1020_4080) >> 56) << (8 * index);
+    }
+    bits
+}

@@ -1,0 +1,198 @@
+//! What can go wrong between a file and a batch.
+
+use std::fmt::Write;
+use std::io;
+
+/// One enum for the whole crate; every message is one sentence that names the file and, where there is one, the
+/// row, the column and the value. Rows are counted from 1 and the header is not one of them.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A file could not be opened, read, written or locked.
+    #[error("{name}: cannot be {action}: {cause}")]
+    File {
+        /// The file.
+        name: String,
+        /// What was to be done with it: opened, read, …
+        action: &'static str,
+        /// What the system says.
+        cause: io::Error,
+    },
+    /// There is not even a header.
+    #[error("{name}: the table is empty, it does not even have a header")]
+    Empty {
+        /// The file.
+        name: String,
+    },
+    /// The bytes are not a table of text.
+    #[error("{name}: this is {what}")]
+    NotText {
+        /// The file.
+        name: String,
+        /// What it is and what to do about it, in words.
+        what: &'static str,
+    },
+    /// The field separator cannot be told from the text.
+    #[error("the delimiter {delimiter:?} is not a single ASCII character other than a quote or a line end")]
+    Delimiter {
+        /// The delimiter as it was asked for.
+        delimiter: char,
+    },
+    /// A row holds a byte that no text holds.
+    #[error("{name}: {place}, column {column} holds a NUL byte, so this is not a text file", place = place(*row))]
+    NulByte {
+        /// The file.
+        name: String,
+        /// The row, 0 for the header.
+        row: u64,
+        /// The column.
+        column: String,
+    },
+    /// A row is not UTF-8.
+    #[error("{name}: {place}, column {column} is not valid UTF-8", place = place(*row))]
+    NotUtf8 {
+        /// The file.
+        name: String,
+        /// The row, 0 for the header.
+        row: u64,
+        /// The column.
+        column: String,
+    },
+    /// A row does not have as many fields as the header.
+    #[error("{name}: row {row} has {found} {} where the header has {expected}", if *found == 1 { "field" } else { "fields" })]
+    FieldCount {
+        /// The file.
+        name: String,
+        /// The row.
+        row: u64,
+        /// Fields in the row.
+        found: usize,
+        /// Fields in the header.
+        expected: usize,
+    },
+    /// A quoted field goes on after its closing quote.
+    #[error(
+        "{name}: {place}, column {column} has text after the closing quote; a quote inside a quoted field is written twice",
+        place = place(*row)
+    )]
+    TextAfterQuote {
+        /// The file.
+        name: String,
+        /// The row, 0 for the header.
+        row: u64,
+        /// The column.
+        column: String,
+    },
+    /// The file ends inside a quoted field.
+    #[error("{name}: {place} opens a quote that is never closed", place = place(*row))]
+    UnclosedQuote {
+        /// The file.
+        name: String,
+        /// The row in which the quote opens, 0 for the header.
+        row: u64,
+    },
+    /// A row is so long that it can only be a mistake.
+    #[error(
+        "{name}: {place} is longer than {limit} bytes; perhaps a quote is never closed, or the lines do not end in line feeds",
+        place = place(*row)
+    )]
+    RowTooLong {
+        /// The file.
+        name: String,
+        /// The row, 0 for the header.
+        row: u64,
+        /// How long a row may be.
+        limit: usize,
+    },
+    /// Two columns have one name.
+    #[error("{name}: the header names the column {column} twice")]
+    DuplicateColumn {
+        /// The file.
+        name: String,
+        /// The name that occurs twice.
+        column: String,
+    },
+    /// A column that is needed is not in the header.
+    #[error(
+        "{name}: there is no {role} column {column}{suggestion}; the header has {header}",
+        suggestion = nearest.as_ref().map_or(String::new(), |nearest| format!(", perhaps {nearest} is meant"))
+    )]
+    NoSuchColumn {
+        /// The file.
+        name: String,
+        /// What the column is for: target, weight or feature.
+        role: &'static str,
+        /// The name that was looked for.
+        column: String,
+        /// The columns that are there.
+        header: String,
+        /// The one whose name is most alike, if any is.
+        nearest: Option<String>,
+    },
+    /// None of the features is in the header, so this is another table.
+    #[error("{name}: none of the model's features is in this table; the header has {header}")]
+    NoFeatures {
+        /// The file.
+        name: String,
+        /// The columns that are there.
+        header: String,
+    },
+    /// A weight is missing or not a number.
+    #[error("{name}: row {row}, column {column}: the weight {value} is not a number")]
+    Weight {
+        /// The file.
+        name: String,
+        /// The row.
+        row: u64,
+        /// The weight column.
+        column: String,
+        /// What stands there.
+        value: String,
+    },
+}
+
+/// The crate's result.
+pub type Result<T> = std::result::Result<T, Error>;
+
+fn place(row: u64) -> String {
+    if row == 0 { String::from("the header") } else { format!("row {row}") }
+}
+
+/// A name or value as messages show it: in backticks, without line breaks, and not endless.
+pub(crate) fn shown(text: &str) -> String {
+    const MOST_CHARACTERS: usize = 60;
+    let mut shown = String::from("`");
+    for character in text.chars().take(MOST_CHARACTERS) {
+        if character.is_control() {
+            shown.extend(character.escape_default());
+        } else {
+            shown.push(character);
+        }
+    }
+    shown.push_str(if text.chars().nth(MOST_CHARACTERS).is_some() { "…`" } else { "`" });
+    shown
+}
+
+/// The columns of a header as messages list them.
+pub(crate) fn shown_list(names: &[String]) -> String {
+    const MOST_NAMES: usize = 20;
+    let mut list = names.iter().take(MOST_NAMES).map(|name| shown(name)).collect::<Vec<_>>().join(", ");
+    if names.len() > MOST_NAMES {
+        let _ = write!(list, " and {} more", names.len() - MOST_NAMES);
+    }
+    list
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_shown_on_one_short_line() {
+        assert_eq!(shown("a b"), "`a b`");
+        assert_eq!(shown("a\n\u{1b}b"), "`a\\n\\u{1b}b`");
+        assert_eq!(shown(&"é".repeat(61)), format!("`{}…`", "é".repeat(60)));
+        let names: Vec<String> = (0..22).map(|i| i.to_string()).collect();
+        assert!(shown_list(&names).ends_with("`19` and 2 more"));
+    }
+}

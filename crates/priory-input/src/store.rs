@@ -1,0 +1,331 @@
+//! Model files on disk: read whole, replaced whole, and changed by one process at a time.
+//!
+//! ```no_run
+//! use priory_input::store;
+//!
+//! let lock = store::lock("spam.priory")?; // waits until nobody else changes the model
+//! let mut model = store::read_bytes("spam.priory")?;
+//! model.push(b'!');
+//! lock.replace(&model)?;
+//! # Ok::<(), priory_input::Error>(())
+//! ```
+
+use std::collections::hash_map::RandomState;
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::hash::{BuildHasher, Hasher};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, Result};
+
+/// The contents of a file.
+///
+/// # Errors
+/// If it cannot be read.
+pub fn read_bytes(path: impl AsRef<Path>) -> Result<Vec<u8>> {
+    let path = path.as_ref();
+    fs::read(path).map_err(|cause| failed(path, "read", cause))
+}
+
+/// Writes a file, or replaces it if there is one. Whoever reads it meanwhile sees all of the old contents or all of
+/// the new, and so it is after a crash or on a full disk: the bytes go to a temporary file beside it, which then
+/// takes its name. The permissions stay, and a link still leads to the file.
+///
+/// What is no regular file, such as a pipe, is written to as it is.
+///
+/// # Errors
+/// If it cannot be written. What was there before is then still there.
+pub fn replace_file(path: impl AsRef<Path>, bytes: &[u8]) -> Result<()> {
+    let mut file = NewFile::create(path)?;
+    file.write_all(bytes).map_err(|cause| failed(&file.path, "written", cause))?;
+    file.finish()
+}
+
+/// A file that is written bit by bit and takes its place, like in [`replace_file`], when it is finished. If it is
+/// dropped before, nothing has happened.
+pub struct NewFile {
+    path: PathBuf,
+    file: File,
+    /// None for what is no regular file: there is nothing to put in its place.
+    temporary: Option<(TemporaryFile, PathBuf)>,
+}
+
+impl NewFile {
+    /// Starts to write a file that will have this path.
+    ///
+    /// # Errors
+    /// If no file can be created there.
+    pub fn create(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        let (file, temporary) = create(path).map_err(|cause| failed(path, "written", cause))?;
+        Ok(NewFile { path: path.to_owned(), file, temporary })
+    }
+
+    /// Puts the file in its place.
+    ///
+    /// # Errors
+    /// If the disk is full or fails. What was there before is then still there.
+    pub fn finish(self) -> Result<()> {
+        let Some((temporary, target)) = self.temporary else { return Ok(()) };
+        let finished = self.file.sync_all().and_then(|()| {
+            drop(self.file);
+            temporary.rename(&target)
+        });
+        finished.map_err(|cause| failed(&self.path, "written", cause))
+    }
+}
+
+impl Write for NewFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+/// Waits until nobody else holds this lock on the file, and then holds it until it is dropped.
+///
+/// Reading a model, changing it and writing it back under the lock loses no change. Readers need no lock.
+///
+/// # Errors
+/// If the file does not exist, may not be written to, or is on a file system without locks.
+pub fn lock(path: impl AsRef<Path>) -> Result<Lock> {
+    let path = path.as_ref();
+    let file = lock_current(path).map_err(|cause| failed(path, "locked", cause))?;
+    Ok(Lock { path: path.to_owned(), _file: file })
+}
+
+/// The right to change a file. The system takes it back if the process dies.
+#[derive(Debug)]
+#[must_use = "the lock is released when it is dropped"]
+pub struct Lock {
+    path: PathBuf,
+    /// Closing the file releases the lock.
+    _file: File,
+}
+
+impl Lock {
+    /// Replaces the locked file, like [`replace_file`], and releases the lock.
+    ///
+    /// The lock ends here because it belongs to the replaced file: whoever opens the new one can lock that at once.
+    ///
+    /// # Errors
+    /// Like [`replace_file`].
+    pub fn replace(self, bytes: &[u8]) -> Result<()> {
+        replace_file(&self.path, bytes)
+    }
+}
+
+fn failed(path: &Path, action: &'static str, cause: io::Error) -> Error {
+    Error::File { name: path.display().to_string(), action, cause }
+}
+
+/// Opens what is to be written to: a temporary file and the path it will take, or the path itself if that is a pipe.
+fn create(path: &Path) -> io::Result<(File, Option<(TemporaryFile, PathBuf)>)> {
+    let existing = match fs::metadata(path) {
+        Ok(metadata) => Some(metadata),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => return Err(error),
+    };
+    if existing.as_ref().is_some_and(|metadata| !metadata.is_file()) {
+        return Ok((OpenOptions::new().write(true).open(path)?, None));
+    }
+    let target = if existing.is_some() { fs::canonicalize(path)? } else { path.to_owned() };
+    let (temporary, file) = TemporaryFile::create(directory_of(&target), existing.as_ref())?;
+    Ok((file, Some((temporary, target))))
+}
+
+fn directory_of(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// A file that is removed unless it gets its name.
+struct TemporaryFile {
+    path: PathBuf,
+    renamed: bool,
+}
+
+impl TemporaryFile {
+    /// A new file with the permissions of the one that it is to replace.
+    fn create(directory: &Path, existing: Option<&Metadata>) -> io::Result<(Self, File)> {
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        // Nobody may open the new file who may not open the old one, not even before the permissions are set.
+        #[cfg(unix)]
+        if existing.is_some() {
+            std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        }
+        loop {
+            let number = RandomState::new().build_hasher().finish();
+            let path = directory.join(format!(".priory-{number:016x}.tmp"));
+            let file = match options.open(&path) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+                opened => opened?,
+            };
+            let temporary = TemporaryFile { path, renamed: false };
+            if let Some(metadata) = existing {
+                file.set_permissions(metadata.permissions())?;
+            }
+            return Ok((temporary, file));
+        }
+    }
+
+    fn rename(mut self, target: &Path) -> io::Result<()> {
+        fs::rename(&self.path, target)?;
+        self.renamed = true;
+        // The new file has its name. Not every file system can sync a directory, so this is done as well as it can be.
+        #[cfg(unix)]
+        let _ = File::open(directory_of(target)).and_then(|directory| directory.sync_all());
+        Ok(())
+    }
+}
+
+impl Drop for TemporaryFile {
+    fn drop(&mut self) {
+        if !self.renamed {
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// Locks the file that has this name at the moment when the lock is held. While one waits, the file may be replaced;
+/// then the lock is on a file that nobody will see again, and the new one has to be locked instead.
+fn lock_current(path: &Path) -> io::Result<File> {
+    loop {
+        // Opened for writing, so that a model that is write-protected is not changed.
+        let file = OpenOptions::new().read(true).write(true).open(path)?;
+        file.lock()?;
+        if is_same_file(&file.metadata()?, &fs::metadata(path)?) {
+            return Ok(file);
+        }
+    }
+}
+
+#[cfg(unix)]
+fn is_same_file(a: &Metadata, b: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    (a.dev(), a.ino()) == (b.dev(), b.ino())
+}
+
+/// Elsewhere a file that is open cannot lose its name to another.
+#[cfg(not(unix))]
+fn is_same_file(_: &Metadata, _: &Metadata) -> bool {
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names_in(directory: &Path) -> Vec<String> {
+        let entries = fs::read_dir(directory).unwrap();
+        let mut names: Vec<_> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_file_is_created_and_replaced() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("model.priory");
+        replace_file(&path, b"first").unwrap();
+        assert_eq!(read_bytes(&path).unwrap(), b"first");
+        replace_file(&path, b"").unwrap();
+        assert_eq!(read_bytes(&path).unwrap(), b"");
+        assert_eq!(names_in(directory.path()), ["model.priory"]);
+    }
+
+    #[test]
+    fn errors_name_the_file() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("absent.priory");
+        let name = path.display().to_string();
+        assert!(read_bytes(&path).unwrap_err().to_string().starts_with(&format!("{name}: cannot be read: ")));
+        assert!(lock(&path).unwrap_err().to_string().starts_with(&format!("{name}: cannot be locked: ")));
+        let inside = path.join("model.priory");
+        assert!(replace_file(&inside, b"x").unwrap_err().to_string().contains("cannot be written: "));
+        assert!(replace_file(directory.path(), b"x").is_err());
+        assert!(names_in(directory.path()).is_empty());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn permissions_and_links_stay() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("model.priory");
+        fs::write(&path, b"old").unwrap();
+        for mode in [0o640, 0o600, 0o664] {
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+            replace_file(&path, b"new").unwrap();
+            assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, mode);
+        }
+        let link = directory.path().join("link.priory");
+        symlink("model.priory", &link).unwrap();
+        replace_file(&link, b"through the link").unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(read_bytes(&path).unwrap(), b"through the link");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_no_file_is_not_replaced() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("socket");
+        let _socket = std::os::unix::net::UnixListener::bind(&path).unwrap();
+        assert!(replace_file(&path, b"gone").is_err());
+        assert!(!fs::metadata(&path).unwrap().is_file());
+        assert_eq!(names_in(directory.path()), ["socket"]);
+    }
+
+    #[test]
+    fn a_failure_leaves_the_old_file_and_nothing_else() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("model.priory");
+        fs::write(&path, b"old").unwrap();
+        let (temporary, mut file) = TemporaryFile::create(directory.path(), None).unwrap();
+        file.write_all(b"half of the ne").unwrap();
+        assert_eq!(names_in(directory.path()).len(), 2);
+        // A directory cannot be replaced by a file, so this rename fails.
+        fs::create_dir(directory.path().join("directory")).unwrap();
+        assert!(temporary.rename(&directory.path().join("directory")).is_err());
+        assert_eq!(names_in(directory.path()), ["directory", "model.priory"]);
+        assert_eq!(read_bytes(&path).unwrap(), b"old");
+    }
+
+    #[test]
+    fn concurrent_changes_are_all_kept() {
+        const THREADS: u64 = 8;
+        const CHANGES: u64 = 50;
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("count");
+        replace_file(&path, b"0").unwrap();
+        std::thread::scope(|scope| {
+            for _ in 0..THREADS {
+                scope.spawn(|| {
+                    for _ in 0..CHANGES {
+                        let lock = lock(&path).unwrap();
+                        let count: u64 =
+                            String::from_utf8(read_bytes(&path).unwrap()).unwrap().parse().unwrap();
+                        lock.replace((count + 1).to_string().as_bytes()).unwrap();
+                    }
+                });
+            }
+        });
+        assert_eq!(read_bytes(&path).unwrap(), (THREADS * CHANGES).to_string().as_bytes());
+        assert_eq!(names_in(directory.path()), ["count"]);
+    }
+
+    #[test]
+    fn a_lock_that_is_dropped_is_free() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("model.priory");
+        replace_file(&path, b"old").unwrap();
+        drop(lock(&path).unwrap());
+        lock(&path).unwrap().replace(b"new").unwrap();
+        assert_eq!(read_bytes(&path).unwrap(), b"new");
+    }
+}

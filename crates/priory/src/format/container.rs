@@ -1,0 +1,325 @@
+//! The container: named arrays behind a JSON header, every byte under a checksum.
+//!
+//! The layout is that of safetensors, so that its loaders in other languages can open the arrays: a u64 length, a
+//! JSON header of that length, then the raw little-endian arrays without gaps. Ours are aligned to 64 bytes, by
+//! spaces after the header and by sections called `pad.…`; the last section, `checksums`, holds the CRC-32 of the
+//! header and of every block of 64 KiB of every section.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::de::{Deserializer, MapAccess, Visitor};
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+
+/// Arrays start at multiples of this, so that a mapped file can be used in place.
+const ALIGNMENT: usize = 64;
+/// A checksum covers this much of a section, so that a part of a large one can be checked by itself.
+const BLOCK: usize = 64 * 1024;
+/// No honest header is larger; it is compared with the file's size before anything is allocated.
+const LONGEST_HEADER: u64 = 100 << 20;
+
+const METADATA: &str = "__metadata__";
+const CHECKSUMS: &str = "checksums";
+const PADDING: &str = "pad.";
+
+/// An array as it is written.
+pub(crate) struct Section {
+    name: String,
+    kind: ElementKind,
+    shape: Vec<usize>,
+    bytes: Vec<u8>,
+}
+
+impl Section {
+    pub(crate) fn bytes(name: impl Into<String>, bytes: &[u8]) -> Self {
+        Section { name: name.into(), kind: ElementKind::U8, shape: vec![bytes.len()], bytes: bytes.to_vec() }
+    }
+
+    pub(crate) fn u32(name: impl Into<String>, shape: Vec<usize>, values: impl Iterator<Item = u32>) -> Self {
+        let bytes = values.flat_map(u32::to_le_bytes).collect();
+        Section { name: name.into(), kind: ElementKind::U32, shape, bytes }
+    }
+
+    pub(crate) fn u64(name: impl Into<String>, shape: Vec<usize>, values: impl Iterator<Item = u64>) -> Self {
+        let bytes = values.flat_map(u64::to_le_bytes).collect();
+        Section { name: name.into(), kind: ElementKind::U64, shape, bytes }
+    }
+
+    pub(crate) fn f64(name: impl Into<String>, shape: Vec<usize>, values: impl Iterator<Item = f64>) -> Self {
+        let bytes = values.flat_map(f64::to_le_bytes).collect();
+        Section { name: name.into(), kind: ElementKind::F64, shape, bytes }
+    }
+}
+
+/// What an array holds, under the names that safetensors uses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+enum ElementKind {
+    U8,
+    U32,
+    U64,
+    F64,
+}
+
+impl ElementKind {
+    fn size(self) -> usize {
+        match self {
+            ElementKind::U8 => 1,
+            ElementKind::U32 => 4,
+            ElementKind::U64 | ElementKind::F64 => 8,
+        }
+    }
+}
+
+/// How the header describes an array.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    dtype: ElementKind,
+    shape: Vec<usize>,
+    data_offsets: (usize, usize),
+}
+
+/// The bytes of a container.
+pub(crate) fn write(metadata: &BTreeMap<&str, String>, sections: Vec<Section>) -> Vec<u8> {
+    let sections = padded(sections);
+    let mut entries: Vec<(&str, Entry)> = Vec::with_capacity(sections.len() + 1);
+    let mut end = 0;
+    for section in &sections {
+        let data_offsets = (end, end + section.bytes.len());
+        end = data_offsets.1;
+        let entry = Entry { dtype: section.kind, shape: section.shape.clone(), data_offsets };
+        entries.push((&section.name, entry));
+    }
+    let checksums = 1 + sections.iter().map(|section| section.bytes.len().div_ceil(BLOCK)).sum::<usize>();
+    let data_offsets = (end, end + 4 * checksums);
+    entries.push((CHECKSUMS, Entry { dtype: ElementKind::U32, shape: vec![checksums], data_offsets }));
+
+    let mut file = header(metadata, &entries);
+    let mut sums = vec![crc32fast::hash(&file)];
+    file.reserve(data_offsets.1);
+    for section in &sections {
+        sums.extend(section.bytes.chunks(BLOCK).map(crc32fast::hash));
+        file.extend_from_slice(&section.bytes);
+    }
+    file.extend(sums.into_iter().flat_map(u32::to_le_bytes));
+    file
+}
+
+/// The sections with padding between them, so that each starts at a multiple of the alignment.
+fn padded(sections: Vec<Section>) -> Vec<Section> {
+    let mut all = Vec::with_capacity(2 * sections.len());
+    let mut end = 0_usize;
+    for section in sections {
+        end += section.bytes.len();
+        all.push(section);
+        let gap = end.next_multiple_of(ALIGNMENT) - end;
+        if gap > 0 {
+            all.push(Section::bytes(format!("{PADDING}{}", all.len()), &vec![0; gap]));
+            end += gap;
+        }
+    }
+    all
+}
+
+/// The length and the JSON, filled up with spaces.
+fn header(metadata: &BTreeMap<&str, String>, entries: &[(&str, Entry)]) -> Vec<u8> {
+    let mut object = serde_json::Map::new();
+    object.insert(METADATA.into(), serde_json::json!(metadata));
+    for (name, entry) in entries {
+        object.insert((*name).into(), serde_json::json!(entry));
+    }
+    let mut json = serde_json::Value::Object(object).to_string();
+    let length = (8 + json.len()).next_multiple_of(ALIGNMENT) - 8;
+    json.extend(std::iter::repeat_n(' ', length - json.len()));
+    let mut header = (length as u64).to_le_bytes().to_vec();
+    header.extend_from_slice(json.as_bytes());
+    header
+}
+
+/// A container that was opened and whose every byte was checked.
+pub(crate) struct Container<'a> {
+    metadata: BTreeMap<String, String>,
+    sections: BTreeMap<String, (Entry, &'a [u8])>,
+}
+
+impl<'a> Container<'a> {
+    /// Opens a container of the given format version. Nothing is allocated that the file's own size does not bound.
+    pub(crate) fn open(file: &'a [u8], version_key: &str, version: &str) -> Result<Self> {
+        let (header, data) = split(file)?;
+        let object: Object = serde_json::from_slice(&header[8..])
+            .map_err(|error| refused(format!("its header is not valid: {error}")))?;
+        let found = object.metadata.get(version_key).map(String::as_str);
+        if found != Some(version) {
+            return Err(refused(match found {
+                Some(found) => format!("it has format version {found}; this program reads version {version}"),
+                None => "its header does not name a format version".into(),
+            }));
+        }
+        let sections = place(object.entries, data)?;
+        check_sums(header, &sections)?;
+        let sections = sections
+            .into_iter()
+            .filter(|(name, ..)| name != CHECKSUMS && !name.starts_with(PADDING))
+            .map(|(name, entry, bytes)| (name, (entry, bytes)))
+            .collect();
+        Ok(Container { metadata: object.metadata, sections })
+    }
+
+    /// A string of the metadata.
+    pub(crate) fn metadata(&self, key: &str) -> Result<&str> {
+        let found = self.metadata.get(key).map(String::as_str);
+        found.ok_or_else(|| refused(format!("its header lacks `{key}`")))
+    }
+
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.sections.contains_key(name)
+    }
+
+    pub(crate) fn take_bytes(&mut self, name: &str) -> Result<&'a [u8]> {
+        Ok(self.take(name, ElementKind::U8, 1)?.1)
+    }
+
+    /// An array of u32 with so many dimensions: its shape and its values.
+    pub(crate) fn take_u32(&mut self, name: &str, dimensions: usize) -> Result<(Vec<usize>, Vec<u32>)> {
+        let (shape, bytes) = self.take(name, ElementKind::U32, dimensions)?;
+        Ok((shape, bytes.as_chunks().0.iter().map(|&chunk| u32::from_le_bytes(chunk)).collect()))
+    }
+
+    pub(crate) fn take_u64(&mut self, name: &str) -> Result<Vec<u64>> {
+        let (_, bytes) = self.take(name, ElementKind::U64, 1)?;
+        Ok(bytes.as_chunks().0.iter().map(|&chunk| u64::from_le_bytes(chunk)).collect())
+    }
+
+    /// An array of finite f64 with so many dimensions: its shape and its values.
+    pub(crate) fn take_f64(&mut self, name: &str, dimensions: usize) -> Result<(Vec<usize>, Vec<f64>)> {
+        let (shape, bytes) = self.take(name, ElementKind::F64, dimensions)?;
+        let values: Vec<f64> = bytes.as_chunks().0.iter().map(|&chunk| f64::from_le_bytes(chunk)).collect();
+        if values.iter().any(|x| !x.is_finite()) {
+            return Err(refused(format!("`{name}` holds a number that is not finite")));
+        }
+        Ok((shape, values))
+    }
+
+    /// Refuses a container in which something is left that nobody asked for.
+    pub(crate) fn finish(self) -> Result<()> {
+        match self.sections.into_keys().next() {
+            Some(name) => Err(refused(format!("it has a section `{name}` that does not belong there"))),
+            None => Ok(()),
+        }
+    }
+
+    fn take(&mut self, name: &str, kind: ElementKind, dimensions: usize) -> Result<(Vec<usize>, &'a [u8])> {
+        let (entry, bytes) =
+            self.sections.remove(name).ok_or_else(|| refused(format!("the section `{name}` is missing")))?;
+        if entry.dtype != kind || entry.shape.len() != dimensions {
+            return Err(refused(format!("the section `{name}` does not have the type it should")));
+        }
+        Ok((entry.shape, bytes))
+    }
+}
+
+/// Header, length included, and data.
+fn split(file: &[u8]) -> Result<(&[u8], &[u8])> {
+    let Some((length, rest)) = file.split_first_chunk::<8>() else {
+        return Err(refused("it is too short".into()));
+    };
+    let length = u64::from_le_bytes(*length);
+    if length > LONGEST_HEADER || length > rest.len() as u64 {
+        return Err(refused("it is cut short, or not a model at all".into()));
+    }
+    Ok(file.split_at(8 + length as usize))
+}
+
+/// Finds each section in the data: in order, without gaps, overlaps or anything left over.
+fn place(mut entries: Vec<(String, Entry)>, data: &[u8]) -> Result<Vec<(String, Entry, &[u8])>> {
+    entries.sort_by_key(|(_, entry)| entry.data_offsets);
+    let mut placed = Vec::with_capacity(entries.len());
+    let mut expected = 0;
+    for (name, entry) in entries {
+        let (start, end) = entry.data_offsets;
+        let size = entry.shape.iter().try_fold(entry.dtype.size(), |size, &n| size.checked_mul(n));
+        if start != expected || end < start || end > data.len() || size != Some(end - start) {
+            return Err(refused(format!("the section `{name}` is cut short or misplaced")));
+        }
+        expected = end;
+        placed.push((name, entry, &data[start..end]));
+    }
+    if expected != data.len() {
+        return Err(refused("something follows its last section".into()));
+    }
+    Ok(placed)
+}
+
+fn check_sums(header: &[u8], sections: &[(String, Entry, &[u8])]) -> Result<()> {
+    let Some(((name, entry, stored), covered)) = sections.split_last() else {
+        return Err(refused("it has no sections".into()));
+    };
+    if name != CHECKSUMS || entry.dtype != ElementKind::U32 {
+        return Err(refused("it does not end with checksums".into()));
+    }
+    let blocks = covered
+        .iter()
+        .flat_map(|(name, _, bytes)| bytes.chunks(BLOCK).map(move |block| (name.as_str(), block)));
+    let mut expected = std::iter::once(("header", header)).chain(blocks);
+    let mut stored = stored.as_chunks().0.iter();
+    loop {
+        match (expected.next(), stored.next()) {
+            (None, None) => return Ok(()),
+            (Some((name, block)), Some(&sum)) if crc32fast::hash(block) == u32::from_le_bytes(sum) => {
+                let _ = name;
+            }
+            (Some((name, _)), _) => {
+                return Err(refused(format!("it is damaged: the checksum of `{name}` is wrong")));
+            }
+            (None, Some(_)) => return Err(refused("it has more checksums than sections".into())),
+        }
+    }
+}
+
+/// The header as an object whose keys are distinct; serde_json by itself would keep the last of two.
+struct Object {
+    metadata: BTreeMap<String, String>,
+    entries: Vec<(String, Entry)>,
+}
+
+impl<'de> Deserialize<'de> for Object {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        deserializer.deserialize_map(ObjectVisitor)
+    }
+}
+
+struct ObjectVisitor;
+
+impl<'de> Visitor<'de> for ObjectVisitor {
+    type Value = Object;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a header with one entry per section")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Object, A::Error> {
+        let mut metadata = None;
+        let mut entries: Vec<(String, Entry)> = Vec::new();
+        while let Some(key) = map.next_key::<String>()? {
+            if key == METADATA {
+                if metadata.replace(map.next_value()?).is_some() {
+                    return Err(serde::de::Error::custom("its metadata occur twice"));
+                }
+            } else {
+                entries.push((key, map.next_value()?));
+            }
+        }
+        let mut names: Vec<&str> = entries.iter().map(|(name, _)| name.as_str()).collect();
+        names.sort_unstable();
+        if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(serde::de::Error::custom(format!("the section `{}` occurs twice", twice[0])));
+        }
+        Ok(Object { metadata: metadata.unwrap_or_default(), entries })
+    }
+}
+
+pub(crate) fn refused(why: String) -> Error {
+    Error::File(why)
+}

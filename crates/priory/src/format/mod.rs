@@ -1,0 +1,223 @@
+//! The model file: schema, settings and statistics in one canonical form.
+//!
+//! The same rows and settings give the same bytes, whatever order or split the rows came in. What is read is
+//! checked before it is used, so that a file from a stranger can at worst be refused. docs/format.md describes
+//! every section.
+
+mod container;
+
+use std::collections::BTreeMap;
+
+use container::{Container, Section, refused};
+
+use crate::error::Result;
+use crate::families::FamilyStatistics;
+use crate::families::categorical::CategoryStatistics;
+use crate::families::joint::JointStatistics;
+use crate::schema::Schema;
+use crate::settings::Settings;
+use crate::statistics::{MOST_CLASSES, Statistics};
+use crate::tally::Tally;
+use crate::vocabulary::{Vocabulary, canonical_order};
+
+const VERSION_KEY: &str = "priory_format";
+const VERSION: &str = "1";
+
+/// The bytes of a model file.
+pub fn write_file(statistics: &Statistics, settings: &Settings) -> Vec<u8> {
+    let statistics = statistics.canonical();
+    let json = |value: serde_json::Result<String>| value.expect("schema and settings have string keys only");
+    let metadata = BTreeMap::from([
+        (VERSION_KEY, VERSION.to_owned()),
+        ("rows", statistics.rows.to_string()),
+        ("schema", json(serde_json::to_string(&statistics.schema))),
+        ("settings", json(serde_json::to_string(settings))),
+    ]);
+    let mut sections = Vec::new();
+    write_names(&mut sections, "class", &statistics.classes);
+    write_tally(&mut sections, "class.weight", &statistics.class_weight);
+    for factor in &statistics.factors {
+        match factor {
+            FamilyStatistics::Category(column, category) => {
+                write_names(&mut sections, &format!("column.{column}"), &category.values);
+                write_tally(&mut sections, &format!("column.{column}.counts"), &category.counts);
+            }
+            FamilyStatistics::Joint(joint) => {
+                for (column, values) in joint.columns.iter().zip(&joint.values) {
+                    write_names(&mut sections, &format!("column.{column}"), values);
+                }
+                let shape = vec![joint.cells.len(), joint.columns.len()];
+                sections.push(Section::u32("joint.cells", shape, joint.cells.iter().flatten().copied()));
+                write_tally(&mut sections, "joint.counts", &joint.counts);
+            }
+        }
+    }
+    container::write(&metadata, sections)
+}
+
+/// The statistics and settings in a model file.
+///
+/// # Errors
+/// If a byte was changed, lost or added, or the contents contradict each other.
+pub fn read_file(bytes: &[u8]) -> Result<(Statistics, Settings)> {
+    let mut file = Container::open(bytes, VERSION_KEY, VERSION)?;
+    let schema: Schema = parse(&file, "schema")?;
+    let schema = schema.checked().map_err(|error| refused(error.to_string()))?;
+    let settings: Settings = parse(&file, "settings")?;
+    settings.check().map_err(|error| refused(error.to_string()))?;
+    let rows: u64 = parse(&file, "rows")?;
+
+    let classes = read_names(&mut file, "class")?;
+    if classes.len() > MOST_CLASSES {
+        return Err(refused(format!("it has more than {MOST_CLASSES} classes")));
+    }
+    let class_weight = read_tally(&mut file, "class.weight", 1, classes.len())?;
+    let mut factors = FamilyStatistics::for_schema(&schema);
+    for factor in &mut factors {
+        read_factor(&mut file, factor, classes.len())?;
+    }
+    file.finish()?;
+    let statistics = Statistics { schema, rows, classes, class_weight, factors };
+    check(&statistics)?;
+    Ok((statistics, settings))
+}
+
+fn parse<T: serde::de::DeserializeOwned>(file: &Container<'_>, key: &str) -> Result<T> {
+    serde_json::from_str(file.metadata(key)?)
+        .map_err(|error| refused(format!("its {key} cannot be read: {error}")))
+}
+
+fn read_factor(file: &mut Container<'_>, factor: &mut FamilyStatistics, classes: usize) -> Result<()> {
+    match factor {
+        FamilyStatistics::Category(column, category) => {
+            let values = read_names(file, &format!("column.{column}"))?;
+            let counts = read_tally(file, &format!("column.{column}.counts"), values.len() + 1, classes)?;
+            *category = CategoryStatistics { values, counts };
+        }
+        FamilyStatistics::Joint(joint) => {
+            let columns = joint.columns.clone();
+            let values = columns.iter().map(|column| read_names(file, &format!("column.{column}")));
+            let values = values.collect::<Result<Vec<_>>>()?;
+            let (shape, ids) = file.take_u32("joint.cells", 2)?;
+            if shape[1] != columns.len() {
+                return Err(refused("its joint table has cells of the wrong width".into()));
+            }
+            let cells: Vec<Vec<u32>> = ids.chunks_exact(columns.len()).map(<[u32]>::to_vec).collect();
+            let known =
+                |cell: &Vec<u32>| cell.iter().zip(&values).all(|(&id, values)| (id as usize) < values.len());
+            if !cells.iter().all(known) || !cells.is_sorted_by(|a, b| a < b) {
+                return Err(refused("its joint table has cells that are unknown or out of order".into()));
+            }
+            let counts = read_tally(file, "joint.counts", cells.len() + 1, classes)?;
+            *joint = JointStatistics::from_parts(columns, values, cells, counts);
+        }
+    }
+    Ok(())
+}
+
+/// Each class has some weight, each value occurs, and every row was counted once in every factor.
+fn check(statistics: &Statistics) -> Result<()> {
+    let contradiction = |what: &str| Err(refused(format!("its counts contradict each other: {what}")));
+    let classes = 0..statistics.classes.len();
+    if classes.clone().any(|class| statistics.class_weight.is_zero(0, class)) {
+        return contradiction("a class has no rows");
+    }
+    if statistics.rows < classes.len() as u64 || (classes.is_empty() && statistics.rows > 0) {
+        return contradiction("there are fewer rows than classes");
+    }
+    if !statistics.total_weight().is_finite() {
+        return contradiction("the weights are too large");
+    }
+    for factor in &statistics.factors {
+        if (1..factor.counts().rows()).any(|row| factor.counts().row_is_zero(row)) {
+            return contradiction("a value never occurs");
+        }
+        if classes.clone().any(|class| factor.class_total(class) != statistics.class_weight.exact(0, class)) {
+            return contradiction("a column does not count every row");
+        }
+        if let FamilyStatistics::Joint(joint) = factor
+            && (0..joint.columns.len()).any(|i| !every_value_occurs(joint, i))
+        {
+            return contradiction("a value of the joint table never occurs");
+        }
+    }
+    Ok(())
+}
+
+fn every_value_occurs(joint: &JointStatistics, column: usize) -> bool {
+    let mut occurs = vec![false; joint.values[column].len()];
+    joint.cells.iter().for_each(|cell| occurs[cell[column] as usize] = true);
+    occurs.into_iter().all(|occurs| occurs)
+}
+
+fn write_names(sections: &mut Vec<Section>, prefix: &str, names: &Vocabulary) {
+    let mut bytes = Vec::new();
+    let ends: Vec<u64> = names
+        .names()
+        .map(|name| {
+            bytes.extend_from_slice(name.as_bytes());
+            bytes.len() as u64
+        })
+        .collect();
+    sections.push(Section::u64(format!("{prefix}.ends"), vec![ends.len()], ends.iter().copied()));
+    sections.push(Section::bytes(format!("{prefix}.names"), &bytes));
+}
+
+fn read_names(file: &mut Container<'_>, prefix: &str) -> Result<Vocabulary> {
+    let ends = file.take_u64(&format!("{prefix}.ends"))?;
+    let bytes = file.take_bytes(&format!("{prefix}.names"))?;
+    let invalid = || refused(format!("the names of `{prefix}` cannot be read"));
+    let text = std::str::from_utf8(bytes).map_err(|_| invalid())?;
+    let mut names = Vocabulary::default();
+    let mut start = 0;
+    for end in ends {
+        let end = usize::try_from(end).map_err(|_| invalid())?;
+        let name = text.get(start..end).ok_or_else(invalid)?;
+        if !names.is_empty() && canonical_order(names.name(names.len() - 1), name).is_ge() {
+            return Err(refused(format!("the names of `{prefix}` are out of order")));
+        }
+        names.intern(name);
+        start = end;
+    }
+    if start != text.len() {
+        return Err(invalid());
+    }
+    Ok(names)
+}
+
+/// Cells as f64, and, where weights are fractions, what each cell lacks to be exact.
+fn write_tally(sections: &mut Vec<Section>, name: &str, tally: &Tally) {
+    sections.push(Section::f64(name, vec![tally.rows(), tally.classes()], tally.cells()));
+    let residue: Vec<(u64, f64)> = tally.residue().collect();
+    if !residue.is_empty() {
+        let shape = vec![residue.len()];
+        let cells = residue.iter().map(|&(cell, _)| cell);
+        sections.push(Section::u64(format!("{name}.residue.cells"), shape.clone(), cells));
+        sections.push(Section::f64(
+            format!("{name}.residue.terms"),
+            shape,
+            residue.iter().map(|&(_, term)| term),
+        ));
+    }
+}
+
+fn read_tally(file: &mut Container<'_>, name: &str, rows: usize, classes: usize) -> Result<Tally> {
+    let (shape, cells) = file.take_f64(name, 2)?;
+    if shape != [rows, classes] {
+        return Err(refused(format!("the section `{name}` does not have the shape it should")));
+    }
+    let residue_cells = format!("{name}.residue.cells");
+    let residue = if file.has(&residue_cells) {
+        let cells = file.take_u64(&residue_cells)?;
+        let (_, terms) = file.take_f64(&format!("{name}.residue.terms"), 1)?;
+        if cells.len() != terms.len() {
+            return Err(refused(format!("the residue of `{name}` is incomplete")));
+        }
+        cells.into_iter().zip(terms).collect()
+    } else {
+        Vec::new()
+    };
+    Tally::from_cells(rows, classes, &cells, &residue).ok_or_else(|| {
+        refused(format!("the section `{name}` holds weights below zero or not in canonical form"))
+    })
+}

@@ -1,0 +1,274 @@
+//! What is shown: plain structs that the edges print, and the same as JSON.
+
+use num_bigint::BigUint;
+use num_traits::ToPrimitive;
+use serde_json::{Map, Value, json};
+
+use crate::error::Result;
+use crate::families::FamilyStatistics;
+use crate::families::categorical::MISSING_ROW;
+use crate::fractions::{FractionExplanation, Fractions};
+use crate::model::{Explanation, LinearForm, MISSING_NAME, feature_name};
+use crate::posterior::Outcome;
+use crate::schema::Schema;
+use crate::settings::{MissingValues, Settings};
+use crate::statistics::Statistics;
+use crate::vocabulary::Vocabulary;
+
+/// A model laid open: what was counted, and what follows from it.
+#[derive(Debug, Clone)]
+pub struct Summary {
+    /// Rows learnt.
+    pub rows: u64,
+    /// The classes, in canonical order.
+    pub classes: Vec<ClassSummary>,
+    /// The features, in the order of the table.
+    pub features: Vec<FeatureSummary>,
+    /// How many free parameters P(x | class) has under the naive assumption: K Σ (J − 1).
+    pub naive_parameters: BigUint,
+    /// How many it would have without: K (∏ J − 1).
+    pub joint_parameters: BigUint,
+}
+
+/// One class.
+#[derive(Debug, Clone)]
+pub struct ClassSummary {
+    /// Its name.
+    pub name: String,
+    /// The weight of its rows.
+    pub weight: f64,
+    /// P(class).
+    pub prior: f64,
+    /// P(class) as a fraction, where weights are whole numbers.
+    pub fraction: Option<String>,
+}
+
+/// One feature: a column, or several that share a joint table.
+#[derive(Debug, Clone)]
+pub struct FeatureSummary {
+    /// The column, or all columns of the table.
+    pub name: String,
+    /// What is counted of it.
+    pub kind: &'static str,
+    /// The distribution it follows.
+    pub family: &'static str,
+    /// Its possible values.
+    pub values: Vec<ValueSummary>,
+    /// The weight of the rows without a value, per class.
+    pub missing: Vec<f64>,
+}
+
+/// One value of a feature.
+#[derive(Debug, Clone)]
+pub struct ValueSummary {
+    /// The value, or the values of a combination.
+    pub value: String,
+    /// Its weight in each class.
+    pub count: Vec<f64>,
+    /// P(value | class).
+    pub probability: Vec<f64>,
+    /// P(value | class) as fractions, where weights are whole numbers.
+    pub fraction: Option<Vec<String>>,
+}
+
+impl Summary {
+    /// Lays open what these settings make of these statistics.
+    ///
+    /// # Errors
+    /// If nothing was learnt, or the settings do not fit the data.
+    pub fn new(statistics: &Statistics, settings: &Settings) -> Result<Self> {
+        let statistics = statistics.canonical();
+        let model = statistics.estimate(settings)?;
+        let fractions = Fractions::new(&statistics, settings).ok();
+        let priors = fractions.as_ref().map(Fractions::priors);
+        let classes = model.classes().iter().enumerate().map(|(class, name)| ClassSummary {
+            name: name.clone(),
+            weight: statistics.class_weight.get(0, class),
+            prior: libm::exp(model.log_prior()[class]),
+            fraction: priors.as_ref().map(|priors| priors[class].clone()),
+        });
+        let features = statistics
+            .factors
+            .iter()
+            .map(|factor| FeatureSummary::new(factor, &statistics.schema, settings, fractions.as_ref()));
+        let features = features.collect::<Result<Vec<_>>>()?;
+        let sizes = column_sizes(&statistics, settings)?;
+        let k = statistics.classes.len();
+        let one_less: usize = sizes.iter().map(|size| size.saturating_sub(1)).sum();
+        let cells: BigUint = sizes.iter().map(|&size| BigUint::from(size.max(1))).product();
+        Ok(Summary {
+            rows: statistics.rows,
+            classes: classes.collect(),
+            features,
+            naive_parameters: BigUint::from(k) * one_less,
+            joint_parameters: BigUint::from(k) * (cells - 1_u32),
+        })
+    }
+
+    /// The summary as JSON.
+    pub fn to_json(&self) -> Value {
+        let names: Vec<&str> = self.classes.iter().map(|class| class.name.as_str()).collect();
+        json!({
+            "rows": self.rows,
+            "classes": self.classes.iter().map(|class| json!({
+                "name": class.name,
+                "weight": class.weight,
+                "prior": class.prior,
+                "fraction": class.fraction,
+            })).collect::<Vec<_>>(),
+            "features": self.features.iter().map(|feature| json!({
+                "name": feature.name,
+                "kind": feature.kind,
+                "family": feature.family,
+                "values": feature.values.iter().map(|value| json!({
+                    "value": value.value,
+                    "count": by_class(&names, &value.count),
+                    "probability": by_class(&names, &value.probability),
+                    "fraction": value.fraction.as_ref().map(|fraction| by_class(&names, fraction)),
+                })).collect::<Vec<_>>(),
+                "missing": by_class(&names, &feature.missing),
+            })).collect::<Vec<_>>(),
+            "parameters": {
+                "naive": json_count(&self.naive_parameters),
+                "joint": json_count(&self.joint_parameters),
+            },
+        })
+    }
+}
+
+impl FeatureSummary {
+    fn new(
+        factor: &FamilyStatistics,
+        schema: &Schema,
+        settings: &Settings,
+        fractions: Option<&Fractions>,
+    ) -> Result<Self> {
+        let prepared = factor.prepare::<f64>(schema, settings)?;
+        let exact = fractions.map(|fractions| fractions.prepare(factor)).transpose()?;
+        let counts = factor.counts();
+        let classes = 0..counts.classes();
+        let combinations = combinations(factor, prepared.possible_values(), settings.missing);
+        let values = combinations.into_iter().map(|(names, row)| {
+            let asked: Vec<Option<&str>> = names.iter().map(Option::as_deref).collect();
+            let probability = classes
+                .clone()
+                .map(|class| prepared.probability(&asked, class, None).map_or(1.0, |ratio| ratio.value()));
+            let fraction = exact.as_ref().map(|exact| {
+                let ratios = classes.clone().filter_map(|class| exact.probability(&asked, class, None));
+                ratios.map(|ratio| ratio.to_string()).collect()
+            });
+            ValueSummary {
+                value: asked.iter().map(|name| name.unwrap_or(MISSING_NAME)).collect::<Vec<_>>().join(", "),
+                count: classes.clone().map(|class| row.map_or(0.0, |row| counts.get(row, class))).collect(),
+                probability: probability.collect(),
+                fraction,
+            }
+        });
+        Ok(FeatureSummary {
+            name: feature_name(schema, factor.columns()),
+            kind: schema.columns[factor.columns()[0]].kind.name(),
+            family: prepared.family().name(),
+            values: values.collect(),
+            missing: classes.clone().map(|class| counts.get(0, class)).collect(),
+        })
+    }
+}
+
+/// What a factor can hold, one name per column, and the row of its tally that counts it, if it occurred.
+fn combinations(
+    factor: &FamilyStatistics,
+    possible: &[String],
+    missing: MissingValues,
+) -> Vec<(Vec<Option<String>>, Option<usize>)> {
+    match factor {
+        FamilyStatistics::Category(_, category) => {
+            let values = possible
+                .iter()
+                .map(|name| (vec![Some(name.clone())], category.values.get(name).map(|id| id + 1)));
+            let missing = (missing == MissingValues::Counted).then_some((vec![None], Some(MISSING_ROW)));
+            values.chain(missing).collect()
+        }
+        FamilyStatistics::Joint(joint) => {
+            let cells = joint.cells.iter().enumerate().map(|(i, cell)| {
+                (joint.names(cell).into_iter().map(|name| Some(name.to_owned())).collect(), Some(i + 1))
+            });
+            cells.collect()
+        }
+    }
+}
+
+/// J of each column: how many values it can take.
+fn column_sizes(statistics: &Statistics, settings: &Settings) -> Result<Vec<usize>> {
+    let mut sizes = Vec::new();
+    for factor in &statistics.factors {
+        match factor {
+            FamilyStatistics::Category(..) => {
+                sizes.push(factor.prepare::<f64>(&statistics.schema, settings)?.possible_values().len());
+            }
+            FamilyStatistics::Joint(joint) => sizes.extend(joint.values.iter().map(Vocabulary::len)),
+        }
+    }
+    Ok(sizes)
+}
+
+impl Explanation {
+    /// The explanation as JSON; `fractions` are those of the same row.
+    pub fn to_json(&self, fractions: Option<&FractionExplanation>) -> Value {
+        let names: Vec<&str> = self.classes.iter().map(String::as_str).collect();
+        let prior: Vec<f64> = self.log_prior.iter().map(|&x| libm::exp(x)).collect();
+        let contributions = self.contributions.iter().enumerate().map(|(i, contribution)| {
+            json!({
+                "feature": contribution.feature,
+                "value": contribution.value,
+                "unseen": contribution.unseen,
+                "log_likelihood": by_class(&names, &contribution.log_likelihood),
+                "fraction": fractions.map(|fractions| by_class(&names, &fractions.likelihood[i])),
+            })
+        });
+        json!({
+            "prediction": self.classes[self.best],
+            "posterior": by_class(&names, &self.posterior),
+            "log_joint": by_class(&names, &self.log_joint),
+            "log_evidence": self.log_evidence,
+            "no_evidence": self.outcome == Outcome::NoEvidence,
+            "impossible": self.outcome == Outcome::Impossible,
+            "prior": by_class(&names, &prior),
+            "log_prior": by_class(&names, &self.log_prior),
+            "contributions": contributions.collect::<Vec<_>>(),
+            "fraction": fractions.map(|fractions| json!({
+                "prior": by_class(&names, &fractions.prior),
+                "joint": by_class(&names, &fractions.joint),
+                "posterior": fractions.posterior.as_ref().map(|posterior| by_class(&names, posterior)),
+            })),
+        })
+    }
+}
+
+impl LinearForm {
+    /// The linear form as JSON.
+    pub fn to_json(&self) -> Value {
+        let weights = self.weights.iter().map(
+            |(feature, present, weight)| json!({"feature": feature, "present": present, "weight": weight}),
+        );
+        json!({
+            "negative": self.first,
+            "positive": self.second,
+            "bias": self.bias,
+            "weights": weights.collect::<Vec<_>>(),
+        })
+    }
+}
+
+/// An object with one entry per class. JSON has no infinities: what is not finite is null.
+fn by_class<T: Into<Value> + Clone>(names: &[&str], values: &[T]) -> Value {
+    let entries = names.iter().zip(values).map(|(&name, value)| (name.to_owned(), value.clone().into()));
+    Value::Object(entries.collect::<Map<_, _>>())
+}
+
+/// Numbers beyond 2^53 are given to the nearest f64: JSON readers hold no more.
+fn json_count(count: &BigUint) -> Value {
+    match count.to_u64() {
+        Some(count) if count <= 1 << 53 => count.into(),
+        _ => count.to_f64().filter(|x| x.is_finite()).into(),
+    }
+}

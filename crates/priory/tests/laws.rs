@@ -1,0 +1,158 @@
+//! Laws that hold for every family, whatever the table: checked as bytes of the model file.
+
+use priory::{
+    Batch, BatchColumn, CategoryColumn, Column, Kind, Schema, Settings, Statistics, read_file, write_file,
+};
+use proptest::prelude::*;
+
+/// A row as a reader might hand it over: class, weight, features; `None` is missing.
+type Row = (Option<u8>, f64, Vec<Option<u8>>);
+
+const COLUMNS: usize = 5;
+
+/// Two plain categories, a column of 0 and 1, and two columns that share a joint table.
+fn schema() -> Schema {
+    let kinds = [Kind::Category, Kind::Joint, Kind::Category, Kind::Joint, Kind::Category];
+    let columns = (0..).zip(kinds).map(|(i, kind)| Column::new(format!("x{i}"), kind)).collect();
+    Schema::new("y", columns).unwrap()
+}
+
+fn name(column: usize, value: u8) -> String {
+    match column {
+        0 => ["red", "green", "blü", "10", "9"][value as usize % 5].to_owned(),
+        4 => (value % 2).to_string(),
+        _ => format!("v{value}"),
+    }
+}
+
+fn batch(rows: &[Row]) -> Batch {
+    let mut classes = CategoryColumn::default();
+    let mut columns = vec![CategoryColumn::default(); COLUMNS];
+    for (class, _, values) in rows {
+        classes.push(class.map(|class| format!("class {class}")).as_deref());
+        for (i, (column, value)) in columns.iter_mut().zip(values).enumerate() {
+            column.push(value.map(|value| name(i, value)).as_deref());
+        }
+    }
+    let weights = rows.iter().map(|(_, weight, _)| *weight).collect();
+    let columns = columns.into_iter().map(BatchColumn::Category).collect();
+    Batch { first_row: 1, rows: rows.len(), classes, weights, columns }
+}
+
+fn learn(rows: &[Row]) -> Statistics {
+    let mut statistics = Statistics::empty(&schema());
+    statistics.observe(&batch(rows)).unwrap();
+    statistics
+}
+
+fn bytes(statistics: &Statistics) -> Vec<u8> {
+    write_file(statistics, &Settings::default())
+}
+
+fn rows(most: usize) -> impl Strategy<Value = Vec<Row>> {
+    let weight = prop_oneof![
+        4 => Just(1.0),
+        1 => Just(0.0),
+        2 => (1u32..1000).prop_map(f64::from),
+        2 => prop_oneof![Just(0.1), Just(1e-300), Just(1e17), 0.0..1.0f64],
+    ];
+    let class = prop::option::weighted(0.9, 0u8..4);
+    let value = prop::option::weighted(0.8, 0u8..5);
+    prop::collection::vec((class, weight, prop::collection::vec(value, COLUMNS)), 0..most)
+}
+
+proptest! {
+    #[test]
+    fn any_split_in_any_order_gives_the_same_bytes(all in rows(40), cuts in prop::collection::vec(0usize..40, 0..5), seed in any::<u64>()) {
+        let whole = bytes(&learn(&all));
+        let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| cut % (all.len() + 1)).collect();
+        cuts.extend([0, all.len()]);
+        cuts.sort_unstable();
+        let mut parts: Vec<&[Row]> = cuts.windows(2).map(|cut| &all[cut[0]..cut[1]]).collect();
+        let turn = seed as usize % parts.len();
+        parts.rotate_left(turn);
+
+        let mut in_turn = Statistics::empty(&schema());
+        let mut merged = Statistics::empty(&schema());
+        for part in &parts {
+            in_turn.observe(&batch(part)).unwrap();
+            merged.merge(&learn(part)).unwrap();
+        }
+        prop_assert_eq!(&bytes(&in_turn), &whole);
+        prop_assert_eq!(&bytes(&merged), &whole);
+
+        let mut backwards = all.clone();
+        backwards.reverse();
+        prop_assert_eq!(&bytes(&learn(&backwards)), &whole);
+    }
+
+    #[test]
+    fn merging_is_associative_and_commutative(a in rows(15), b in rows(15), c in rows(15)) {
+        let merge = |a: &Statistics, b: &Statistics| {
+            let mut sum = a.clone();
+            sum.merge(b).unwrap();
+            sum
+        };
+        let (a, b, c) = (learn(&a), learn(&b), learn(&c));
+        prop_assert_eq!(bytes(&merge(&a, &b)), bytes(&merge(&b, &a)));
+        prop_assert_eq!(bytes(&merge(&merge(&a, &b), &c)), bytes(&merge(&a, &merge(&b, &c))));
+        prop_assert_eq!(bytes(&merge(&a, &Statistics::empty(&schema()))), bytes(&a));
+    }
+
+    #[test]
+    fn forgetting_undoes_observing(kept in rows(30), passing in rows(30)) {
+        let before = learn(&kept);
+        let mut statistics = before.clone();
+        statistics.observe(&batch(&passing)).unwrap();
+        statistics.forget(&batch(&passing)).unwrap();
+        prop_assert_eq!(bytes(&statistics), bytes(&before));
+
+        statistics.merge(&learn(&passing)).unwrap();
+        statistics.subtract(&learn(&passing)).unwrap();
+        prop_assert_eq!(bytes(&statistics), bytes(&before));
+
+        statistics.forget(&batch(&kept)).unwrap();
+        prop_assert_eq!(bytes(&statistics), bytes(&Statistics::empty(&schema())));
+    }
+
+    #[test]
+    fn what_cannot_be_forgotten_changes_nothing(kept in rows(20), strange in rows(6)) {
+        let before = learn(&kept);
+        let mut statistics = before.clone();
+        if statistics.forget(&batch(&strange)).is_err() {
+            prop_assert_eq!(bytes(&statistics), bytes(&before));
+        } else {
+            // Every count was large enough, so the rest is a table that could have been learnt.
+            statistics.merge(&learn(&strange)).unwrap();
+            prop_assert_eq!(bytes(&statistics), bytes(&before));
+        }
+    }
+
+    #[test]
+    fn a_file_is_read_back_as_it_was(all in rows(30)) {
+        let file = bytes(&learn(&all));
+        let (statistics, settings) = read_file(&file).unwrap();
+        prop_assert_eq!(&settings, &Settings::default());
+        prop_assert_eq!(bytes(&statistics), file);
+    }
+
+    #[test]
+    fn posteriors_sum_to_one_and_explanations_add_up(all in rows(30), asked in rows(8)) {
+        let statistics = learn(&all);
+        prop_assume!(!statistics.classes().is_empty());
+        let model = statistics.estimate(&Settings::default()).unwrap();
+        let asked = batch(&asked);
+        let scores = model.score(&asked).unwrap();
+        let posterior = scores.normalize();
+        for row in 0..asked.rows {
+            prop_assert!((posterior.row(row).iter().sum::<f64>() - 1.0).abs() < 1e-14);
+            let explanation = model.explain(&asked, row).unwrap();
+            for (class, &log_joint) in explanation.log_joint.iter().enumerate() {
+                let terms = explanation.contributions.iter().map(|contribution| contribution.log_likelihood[class]);
+                prop_assert_eq!(terms.fold(explanation.log_prior[class], |sum, x| sum + x), log_joint);
+                let scored = scores.row(row)[class];
+                prop_assert!((log_joint - scored).abs() <= 1e-13 * scored.abs().max(1.0));
+            }
+        }
+    }
+}
