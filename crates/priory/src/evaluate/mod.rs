@@ -135,6 +135,7 @@ impl Evaluation {
         check_weights(batch)?;
         self.calibration.grow(BINS, CORRECT + 1);
         let ids: Vec<usize> = classes.iter().map(|name| self.intern(name)).collect();
+        let mut id_of: Vec<Option<usize>> = vec![None; batch.classes.values.len() + 1];
         let posterior = scores.normalize();
         let mut log_odds = Vec::with_capacity(classes.len());
         self.unseen += scores.unseen();
@@ -147,7 +148,8 @@ impl Evaluation {
             if weight == 0.0 {
                 continue;
             }
-            let true_id = self.intern(true_name);
+            let code = batch.classes.codes[row] as usize;
+            let true_id = *id_of[code].get_or_insert_with(|| self.intern(true_name));
             let best = posterior.best(row);
             let is_correct = ids[best] == true_id;
             self.rows += 1;

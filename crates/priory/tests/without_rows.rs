@@ -1,0 +1,246 @@
+//! Evaluation by subtraction is evaluation by training again: cross-validation and leave-one-out, bit for bit.
+
+use std::collections::BTreeMap;
+
+use priory::{
+    Batch, BatchColumn, CategoryColumn, Column, Evaluation, Family, FoldStatistics, Folds, Kind,
+    MissingValues, Model, Prior, Pseudocounts, Result, Schema, Settings, Smoothing, Statistics,
+    majority_class,
+};
+use proptest::prelude::*;
+
+const CLASSES: [&str; 4] = ["no", "yes", "10", "9"];
+
+/// What the columns of the table can hold. The last two are taken together if the schema says so.
+const VALUES: [&[&str]; 5] = [
+    &["overcast", "rain", "sunny"],
+    &["0", "1"],
+    &["0", "1", "2"], // Boolean as long as nobody says 2
+    &["u", "v", "w", "x", "y", "z", "*", ""],
+    &["hot", "cold"],
+];
+
+/// Class, values and weight; `None` is missing.
+type Row = (Option<usize>, [Option<usize>; 5], f64);
+
+#[derive(Debug, Clone)]
+struct Table {
+    joint: bool,
+    weighted: bool,
+    rows: Vec<Row>,
+}
+
+impl Table {
+    fn schema(&self) -> Schema {
+        let kind = |i| if self.joint && i >= 3 { Kind::Joint } else { Kind::Category };
+        Schema::new("class", (0..5).map(|i| Column::new(format!("c{i}"), kind(i))).collect())
+            .expect("the names differ")
+    }
+
+    fn batch(&self) -> Batch {
+        let mut classes = CategoryColumn::default();
+        let mut columns = vec![CategoryColumn::default(); 5];
+        for (class, values, _) in &self.rows {
+            classes.push(class.map(|class| CLASSES[class]));
+            for (i, column) in columns.iter_mut().enumerate() {
+                column.push(values[i].map(|value| VALUES[i][value]));
+            }
+        }
+        let weights = self.rows.iter().filter(|_| self.weighted).map(|row| row.2).collect();
+        let columns = columns.into_iter().map(BatchColumn::Category).collect();
+        Batch { first_row: 1, rows: self.rows.len(), classes, weights, columns }
+    }
+}
+
+fn trained(schema: &Schema, batch: &Batch, rows: impl Iterator<Item = usize>) -> Statistics {
+    let mut statistics = Statistics::empty(schema);
+    let rows: Vec<usize> = rows.collect();
+    statistics.observe(&batch.select(&rows)).expect("the weights are fine");
+    statistics
+}
+
+fn table(most_rows: usize) -> impl Strategy<Value = Table> {
+    let value = |i: usize| prop::option::weighted(0.85, 0..VALUES[i].len());
+    // Few rows say 2 in the third column, so that it often has one and may lose it.
+    let third = prop::option::weighted(0.85, prop_oneof![8 => 0usize..2, 1 => Just(2)]);
+    let values = (value(0), value(1), third, value(3), value(4)).prop_map(|v| [v.0, v.1, v.2, v.3, v.4]);
+    let class = prop::option::weighted(0.95, prop_oneof![6 => 0usize..2, 1 => 2usize..4]);
+    let weight = prop_oneof![4 => Just(1.0), 2 => Just(0.1), 1 => Just(0.7), 1 => Just(0.0), 1 => Just(1e-17), 1 => 0.0..1e4];
+    let rows = prop::collection::vec((class, values, weight), 1..most_rows);
+    (any::<bool>(), any::<bool>(), rows).prop_map(|(joint, weighted, rows)| Table { joint, weighted, rows })
+}
+
+fn settings() -> impl Strategy<Value = Settings> {
+    let pseudocounts = |pairs: &[(&str, f64)]| -> BTreeMap<String, f64> {
+        pairs.iter().map(|&(value, b)| (value.to_owned(), b)).collect()
+    };
+    let dirichlet = Smoothing::Dirichlet(Pseudocounts(BTreeMap::from([
+        ("c0".to_owned(), pseudocounts(&[("snow", 0.5), ("rain", 2.0), ("*", 0.1)])),
+        ("c1".to_owned(), pseudocounts(&[("1", 3.0)])),
+        ("c3".to_owned(), pseudocounts(&[("u", 1.0), ("v", 0.0)])),
+    ])));
+    let smoothing = prop_oneof![
+        Just(Smoothing::None),
+        Just(Smoothing::LAPLACE),
+        Just(Smoothing::Lidstone(0.3)),
+        Just(Smoothing::Lidstone(0.0)),
+        Just(Smoothing::Background(0.7)),
+        Just(Smoothing::Background(1.0)),
+        Just(Smoothing::Background(0.0)),
+        Just(dirichlet),
+    ];
+    let given: BTreeMap<String, f64> =
+        CLASSES.iter().zip([0.2, 0.3, 0.4, 0.1]).map(|(class, p)| ((*class).to_owned(), p)).collect();
+    let prior = prop_oneof![
+        3 => Just(Prior::Empirical),
+        1 => Just(Prior::Uniform),
+        1 => Just(Prior::Smoothed(0.5)),
+        1 => Just(Prior::Given(given)),
+    ];
+    let family = prop_oneof![
+        4 => Just(None),
+        1 => Just(Some(("c1", Family::Categorical))),
+        1 => Just(Some(("c1", Family::Bernoulli))),
+        1 => Just(Some(("c4", Family::Bernoulli))),
+        1 => Just(Some(("c2", Family::Bernoulli))),
+    ];
+    let missing = prop_oneof![2 => Just(MissingValues::Skipped), 1 => Just(MissingValues::Counted)];
+    (prior, smoothing, prop::option::weighted(0.2, Just(Smoothing::None)), family, missing).prop_map(
+        |(prior, smoothing, of_c0, family, missing)| Settings {
+            prior,
+            smoothing,
+            column_smoothing: of_c0.into_iter().map(|smoothing| ("c0".to_owned(), smoothing)).collect(),
+            families: family.into_iter().map(|(name, family)| (name.to_owned(), family)).collect(),
+            missing,
+        },
+    )
+}
+
+/// One log-joint for each of the classes; −∞ for those that the model does not know.
+fn by_class(classes: &[String], model: &Model, log_joint: &[f64]) -> Vec<f64> {
+    let of = |name| model.classes().iter().position(|class| class == name);
+    classes.iter().map(|name| of(name).map_or(f64::NEG_INFINITY, |class| log_joint[class])).collect()
+}
+
+fn bits(values: &[f64]) -> Vec<u64> {
+    values.iter().map(|x| (x + 0.0).to_bits()).collect()
+}
+
+fn digits(evaluation: &Evaluation) -> String {
+    format!("{:?}", evaluation.report())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn leaving_a_row_out_is_training_without_it(table in table(14), settings in settings()) {
+        let (schema, batch) = (table.schema(), table.batch());
+        let whole = trained(&schema, &batch, 0..batch.rows);
+        let Ok(model) = whole.estimate(&settings) else { return Ok(()) };
+        let counts = |row: usize| batch.classes.value(row).is_some() && batch.weight(row) > 0.0;
+        let rest = |left_out: usize| trained(&schema, &batch, (0..batch.rows).filter(move |&row| row != left_out));
+        let without: Vec<Option<Result<Model>>> =
+            (0..batch.rows).map(|row| counts(row).then(|| rest(row).estimate(&settings))).collect();
+        let Ok(scores) = whole.leave_one_out(&settings, &batch) else {
+            prop_assert!(without.iter().flatten().any(Result::is_err));
+            return Ok(());
+        };
+        let everything = model.score(&batch).unwrap();
+        let posterior = scores.normalize();
+        let mut expected = Evaluation::new();
+        for (row, without) in without.iter().enumerate() {
+            match without {
+                None => prop_assert_eq!(bits(scores.row(row)), bits(everything.row(row))),
+                Some(Ok(model)) => {
+                    let explained = model.explain(&batch, row).unwrap();
+                    prop_assert!(explained.log_joint.iter().all(|x| *x <= 0.0), "{:?}", explained);
+                    let log_joint = by_class(whole_classes(&whole).as_slice(), model, &explained.log_joint);
+                    prop_assert_eq!(bits(scores.row(row)), bits(&log_joint), "row {}: {:?}", row, explained);
+                    prop_assert_eq!(posterior.outcome(row), explained.outcome);
+                    for (name, p) in model.classes().iter().zip(&explained.posterior) {
+                        let class = whole_classes(&whole).iter().position(|class| class == name).unwrap();
+                        prop_assert!((posterior.row(row)[class] - p).abs() < 1e-14);
+                    }
+                    let alone = batch.select(&[row]);
+                    let baseline = rest(row);
+                    let baseline = majority_class(&baseline).unwrap();
+                    expected.observe(model.classes(), &alone, &model.score(&alone).unwrap(), baseline).unwrap();
+                }
+                // Only a prior that names a class which has just vanished.
+                Some(Err(error)) => prop_assert!(matches!(settings.prior, Prior::Given(_)), "{}", error),
+            }
+        }
+        if without.iter().flatten().all(Result::is_ok) {
+            let mut evaluation = Evaluation::new();
+            evaluation.observe_leave_one_out(&whole, &settings, &batch).unwrap();
+            let (found, expected) = (evaluation.report(), expected.report());
+            prop_assert_eq!(found.rows, expected.rows);
+            prop_assert_eq!(found.impossible, expected.impossible);
+            prop_assert_eq!(found.zero_probability_rows, expected.zero_probability_rows);
+            prop_assert_eq!(found.baseline_accuracy.to_bits(), expected.baseline_accuracy.to_bits());
+        }
+    }
+
+    #[test]
+    fn folds_by_subtraction_are_separate_trainings(
+        table in table(30),
+        settings in settings(),
+        k in 2usize..6,
+        seed in any::<u64>(),
+        cut in any::<prop::sample::Index>(),
+    ) {
+        let (schema, batch) = (table.schema(), table.batch());
+        let mut folds = Folds::new(k, seed).unwrap();
+        let cut = cut.index(batch.rows + 1);
+        let parts = [batch.select(&(0..cut).collect::<Vec<_>>()), batch.select(&(cut..batch.rows).collect::<Vec<_>>())];
+        let assigned: Vec<Vec<Option<usize>>> = parts.iter().map(|part| folds.assign(part)).collect();
+        let mut statistics = FoldStatistics::empty(&schema, k);
+        for (part, assigned) in parts.iter().zip(&assigned) {
+            let mut of_part = FoldStatistics::empty(&schema, k);
+            of_part.observe(part, assigned).unwrap();
+            statistics.merge(&of_part).unwrap();
+        }
+        let fold_of = assigned.concat();
+        let separate: Vec<Statistics> = (0..k)
+            .map(|fold| trained(&schema, &batch, (0..batch.rows).filter(|&row| fold_of[row] != Some(fold))))
+            .collect();
+        let models = match statistics.models(&settings) {
+            Ok(models) => models,
+            Err(_) => {
+                prop_assert!(separate.iter().any(|training| training.estimate(&settings).is_err()));
+                return Ok(());
+            }
+        };
+        let (mut evaluation, mut expected) = (Evaluation::new(), Evaluation::new());
+        for (part, assigned) in parts.iter().zip(&assigned) {
+            models.evaluate(part, assigned, &mut evaluation).unwrap();
+        }
+        for (fold, training) in separate.iter().enumerate() {
+            let model = training.estimate(&settings).unwrap();
+            prop_assert_eq!(model.classes(), models.model(fold).classes());
+            prop_assert_eq!(Some(models.baseline(fold)), majority_class(training));
+            let subtracted = statistics.training(fold).unwrap();
+            prop_assert_eq!(subtracted.classes(), training.classes());
+            let (ours, theirs) = (models.model(fold).score(&batch).unwrap(), model.score(&batch).unwrap());
+            prop_assert_eq!(ours.unseen(), theirs.unseen());
+            for row in 0..batch.rows {
+                prop_assert_eq!(bits(ours.row(row)), bits(theirs.row(row)));
+            }
+            let rows: Vec<usize> = (0..batch.rows).filter(|&row| fold_of[row] == Some(fold)).collect();
+            let tested = batch.select(&rows);
+            let scores = model.score(&tested).unwrap();
+            expected.observe(model.classes(), &tested, &scores, majority_class(training).unwrap()).unwrap();
+        }
+        expected.skip((0..batch.rows).filter(|&row| batch.classes.value(row).is_none()).count() as u64);
+        // A fold without rows tests nothing, but its model's classes are there: compare what both have seen.
+        let used = (0..k).all(|fold| fold_of.contains(&Some(fold)));
+        if used {
+            prop_assert_eq!(digits(&evaluation), digits(&expected));
+        }
+    }
+}
+
+fn whole_classes(statistics: &Statistics) -> Vec<String> {
+    statistics.classes().into_iter().map(|(name, _)| name.to_owned()).collect()
+}
