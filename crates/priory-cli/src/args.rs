@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use priory::{Prior, Smoothing};
 
-use crate::choices::{AsChoice, ColumnSmoothing, parse_as, parse_prior, parse_set, parse_smoothing};
+use crate::choices::{
+    AsChoice, ColumnSmoothing, parse_as, parse_prior, parse_set, parse_smoothing, parse_threads,
+};
 
 /// Naive Bayes for anything that can be counted.
 ///
@@ -17,6 +19,9 @@ use crate::choices::{AsChoice, ColumnSmoothing, parse_as, parse_prior, parse_set
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
+    /// How many threads to use, for example `--threads 1`; results do not depend on it [default: all cores]
+    #[arg(long, global = true, value_name = "N", value_parser = parse_threads)]
+    pub(crate) threads: Option<usize>,
 }
 
 /// One file in `commands/` for each.

@@ -90,6 +90,11 @@ pub(crate) fn parse_set(text: &str) -> Result<(String, String), String> {
     Ok((column.to_owned(), value.to_owned()))
 }
 
+pub(crate) fn parse_threads(text: &str) -> Result<usize, String> {
+    let threads = text.parse().ok().filter(|threads| (1..=1024).contains(threads));
+    threads.ok_or_else(|| format!("`{text}` is not a number from 1 to 1024"))
+}
+
 fn parse_amount(text: &str) -> Result<f64, String> {
     let amount = text.parse::<f64>().ok().filter(|x| x.is_finite() && *x >= 0.0);
     amount.ok_or_else(|| format!("`{text}` is not a number of zero or more"))

@@ -1,12 +1,14 @@
 //! From what was typed about a table to its schema, and from its files to batches.
 
+use std::sync::Mutex;
+
 use anyhow::{Result, bail};
-use priory::{Batch, Column, Family, Kind, MISSING_SPELLINGS, Schema, Settings};
-use priory_input::{Purpose, ReadOptions, Table};
+use priory::{Batch, Column, Family, Kind, MISSING_SPELLINGS, Schema, Settings, Statistics};
+use priory_input::{Purpose, ReadOptions, Reader, Table, Turn};
 
 use crate::args::TableArgs;
 use crate::choices::{AsChoice, Meaning};
-use crate::output::warn;
+use crate::output::{plural, warn};
 use crate::progress::Progress;
 
 /// The name that stands for every column in `--as`.
@@ -59,50 +61,70 @@ pub(crate) fn open(path: &str) -> Result<Table> {
     Ok(Table::open(path, &ReadOptions::default())?)
 }
 
-/// Hands every batch of a table to `each`, in order, with a progress bar.
+/// Hands every batch of a table to `each`, in order, on this thread.
 pub(crate) fn for_each_batch(
     table: Table,
     schema: &Schema,
     purpose: Purpose,
     mut each: impl FnMut(&Batch) -> Result<()>,
 ) -> Result<()> {
-    let name = table.name().to_owned();
-    let mut progress = Progress::new(table.size());
     let mut batches = table.batches(schema, purpose)?;
-    for column in batches.missing_columns() {
-        warn(&format!("{name} has no column `{column}`: it counts as missing in every row"));
-    }
-    let mut batch = Batch::new(schema);
+    warn_of_missing_columns(batches.reader());
+    let mut batch = batches.reader().empty_batch();
     while batches.read(&mut batch)? {
-        each(&batch).map_err(|error| in_file(&name, error))?;
-        progress.advance(batches.bytes_read(), batch.rows);
+        each(&batch)?;
     }
     Ok(())
 }
 
-/// Errors of the library name the row but not the file.
-fn in_file(name: &str, error: anyhow::Error) -> anyhow::Error {
-    if error.downcast_ref::<priory::Error>().is_some() {
-        return error.context(name.to_owned());
-    }
-    error
-}
-
-/// Counts what a warning after the run should mention.
-#[derive(Debug, Default)]
-pub(crate) struct Skipped {
-    pub(crate) without_class: u64,
-}
-
-impl Skipped {
-    pub(crate) fn observe(&mut self, batch: &Batch) {
-        self.without_class += batch.classes.missing() as u64;
-    }
-
-    pub(crate) fn warn(&self, target: &str) {
-        if self.without_class > 0 {
-            let rows = crate::output::plural(self.without_class, "row");
-            warn(&format!("{rows} skipped: `{target}` is missing"));
+/// Takes every batch of a table through `step` on several threads with a progress bar, and returns their states.
+pub(crate) fn fold<S: Send>(
+    table: Table,
+    schema: &Schema,
+    purpose: Purpose,
+    threads: usize,
+    start: impl Fn() -> S + Sync,
+    step: impl Fn(&mut S, &Batch, &Turn<'_>) -> priory_input::Result<()> + Sync,
+) -> Result<Vec<S>> {
+    let reader = table.reader(schema, purpose)?;
+    warn_of_missing_columns(&reader);
+    let progress = Mutex::new(Progress::new(reader.size()));
+    let states = priory_input::fold(&reader, threads, start, |state, batch, turn| {
+        step(state, batch, turn)?;
+        if let Ok(mut progress) = progress.try_lock() {
+            progress.advance(reader.bytes_read());
         }
+        Ok(())
+    })?;
+    Ok(states)
+}
+
+fn warn_of_missing_columns(reader: &Reader) {
+    for column in reader.missing_columns() {
+        warn(&format!("{} has no column `{column}`: it counts as missing in every row", reader.name()));
+    }
+}
+
+/// Learns all rows of a table, on several threads. Returns what was learnt and how many rows had no class.
+pub(crate) fn learn(table: Table, schema: &Schema, threads: usize) -> Result<(Statistics, u64)> {
+    let start = || (Statistics::empty(schema), 0);
+    let parts = fold(table, schema, Purpose::Learning, threads, start, |(statistics, skipped), batch, _| {
+        *skipped += batch.classes.missing() as u64;
+        statistics.observe(batch)?;
+        Ok(statistics.check_size()?)
+    })?;
+    let mut all = Statistics::empty(schema);
+    let mut skipped = 0;
+    for (part, part_skipped) in parts {
+        all.merge(&part)?;
+        skipped += part_skipped;
+    }
+    Ok((all, skipped))
+}
+
+/// Says how many rows had no class.
+pub(crate) fn warn_of_skipped(skipped: u64, target: &str) {
+    if skipped > 0 {
+        warn(&format!("{} skipped: `{target}` is missing", plural(skipped, "row")));
     }
 }

@@ -8,21 +8,25 @@ mod model_file;
 mod output;
 mod progress;
 
+use std::num::NonZeroUsize;
 use std::process::ExitCode;
+use std::thread;
 
 use clap::Parser;
 
 use crate::args::{Cli, Command};
 
 fn main() -> ExitCode {
-    let result = match Cli::parse().command {
-        Command::Train(args) => commands::train::run(&args),
-        Command::Predict(args) => commands::predict::run(&args),
-        Command::Evaluate(args) => commands::evaluate::run(&args),
+    let cli = Cli::parse();
+    let threads = cli.threads.unwrap_or_else(|| thread::available_parallelism().map_or(1, NonZeroUsize::get));
+    let result = match cli.command {
+        Command::Train(args) => commands::train::run(&args, threads),
+        Command::Predict(args) => commands::predict::run(&args, threads),
+        Command::Evaluate(args) => commands::evaluate::run(&args, threads),
         Command::Explain(args) => commands::explain::run(&args),
         Command::Show(args) => commands::show::run(&args),
-        Command::Learn(args) => commands::learn::run(&args),
-        Command::Forget(args) => commands::forget::run(&args),
+        Command::Learn(args) => commands::learn::run(&args, threads),
+        Command::Forget(args) => commands::forget::run(&args, threads),
         Command::Merge(args) => commands::merge::run(&args),
         Command::Completions { shell } => commands::completions::run(shell),
         Command::Manual { folder } => commands::manual::run(&folder),

@@ -40,7 +40,11 @@ pub(crate) fn report_failure(error: &anyhow::Error) {
 
 fn hint(error: &anyhow::Error) -> Option<String> {
     use priory::Error;
-    let hint = match error.downcast_ref::<Error>()? {
+    let in_table = |error: &anyhow::Error| match error.downcast_ref::<priory_input::Error>()? {
+        priory_input::Error::Use { cause, .. } => Some(cause.clone()),
+        _ => None,
+    };
+    let hint = match error.downcast_ref::<Error>().cloned().or_else(|| in_table(error))? {
         Error::TooManyClasses { .. } => {
             "choose a target with few distinct values; numbers cannot be predicted"
         }
@@ -61,7 +65,11 @@ fn hint(error: &anyhow::Error) -> Option<String> {
 /// Whether the reader of our output has gone away, as `head` does. That is no failure.
 pub(crate) fn is_closed_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
-        cause.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+        let written = match cause.downcast_ref::<priory_input::Error>() {
+            Some(priory_input::Error::File { cause, .. }) => Some(cause),
+            _ => cause.downcast_ref::<io::Error>(),
+        };
+        written.is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
     })
 }
 

@@ -10,18 +10,16 @@ pub(crate) struct Progress {
     started: Instant,
     size: Option<u64>,
     bar: Option<ProgressBar>,
-    rows: u64,
 }
 
 impl Progress {
     /// Nothing is drawn before a second has passed.
     pub(crate) fn new(size: Option<u64>) -> Self {
-        Progress { started: Instant::now(), size, bar: None, rows: 0 }
+        Progress { started: Instant::now(), size, bar: None }
     }
 
-    /// So many more rows were read; the source stands at this byte.
-    pub(crate) fn advance(&mut self, position: u64, rows: usize) {
-        self.rows += rows as u64;
+    /// The source stands at this byte.
+    pub(crate) fn advance(&mut self, position: u64) {
         if self.bar.is_none()
             && self.started.elapsed() > Duration::from_secs(1)
             && std::io::stderr().is_terminal()
@@ -30,13 +28,12 @@ impl Progress {
         }
         if let Some(bar) = &self.bar {
             bar.set_position(position);
-            bar.set_message(format!("{} rows", self.rows));
         }
     }
 
     fn draw(&self) -> ProgressBar {
-        let template = "{bar:30} {bytes} of {total_bytes}, {msg}, {bytes_per_sec}, {eta} left";
-        let unknown = "{spinner} {bytes}, {msg}, {bytes_per_sec}";
+        let template = "{bar:30} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left";
+        let unknown = "{spinner} {bytes}, {bytes_per_sec}";
         let (bar, template) = match self.size {
             Some(size) => (ProgressBar::new(size), template),
             None => (ProgressBar::new_spinner(), unknown),

@@ -64,5 +64,5 @@ fn speed(table: Table, target: &str) -> Result<f64, Box<dyn std::error::Error>> 
     let mut batches = table.batches(&schema, Purpose::Learning)?;
     let start = Instant::now();
     while batches.read(&mut batch)? {}
-    Ok(batches.bytes_read() as f64 / 1e6 / start.elapsed().as_secs_f64())
+    Ok(batches.reader().bytes_read() as f64 / 1e6 / start.elapsed().as_secs_f64())
 }

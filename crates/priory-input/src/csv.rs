@@ -15,29 +15,40 @@
 
 use std::ops::Range;
 
-use memchr::{memchr, memrchr};
+use memchr::{memchr, memchr_iter, memrchr};
 
-/// Where the last whole record of these bytes ends; 0 if none is whole. The bytes begin with a record.
-pub(crate) fn end_of_whole_records(bytes: &[u8], delimiter: u8) -> usize {
+/// Where the last whole record of these bytes ends, or the last of the first `most` if there are more; 0 if none is
+/// whole. The bytes begin with a record.
+pub(crate) fn end_of_whole_records(bytes: &[u8], delimiter: u8, most: usize) -> usize {
     // Only a quoted field can hide a line end. Most tables have none.
     if memchr(b'"', bytes).is_none() {
-        return memrchr(b'\n', bytes).map_or(0, |position| position + 1);
+        let last = memrchr(b'\n', bytes).map_or(0, |position| position + 1);
+        // Lines that are long on average need not be counted.
+        if last <= most || memchr_iter(b'\n', bytes).count() <= most {
+            return last;
+        }
+        return memchr_iter(b'\n', bytes).nth(most - 1).map_or(0, |position| position + 1);
     }
     let mut marks = Marks::new(bytes, delimiter);
     let mut field = 0;
     let mut end = 0;
-    loop {
+    let mut records = 0;
+    while records < most {
         let mark = marks.next();
         if mark >= bytes.len() {
-            return end;
+            break;
         }
         if bytes[mark] != b'"' {
             field = mark + 1;
-            end = if bytes[mark] == b'\n' { field } else { end };
+            if bytes[mark] == b'\n' {
+                end = field;
+                records += 1;
+            }
         } else if mark == field {
             pass_closing_quote(&mut marks);
         }
     }
+    end
 }
 
 /// These whole records without the blank lines at their end.
@@ -83,22 +94,16 @@ impl Records {
         self.starts.len() / (self.width + 1)
     }
 
-    /// Finds the fields of the first records of a block, until they are `most_rows` or fill `most_bytes`. Returns
-    /// where the record after them begins and, if that one cannot be used, why.
+    /// Finds the fields of the records of a block, up to the first that cannot be used. Returns where that begins,
+    /// and why.
     ///
     /// The block holds whole records, each with its line end, and is smaller than 4 GiB.
-    pub(crate) fn split(
-        &mut self,
-        block: &[u8],
-        most_rows: usize,
-        most_bytes: usize,
-    ) -> (usize, Option<Flaw>) {
+    pub(crate) fn split(&mut self, block: &[u8]) -> (usize, Option<Flaw>) {
         debug_assert!(block.is_empty() || block.ends_with(b"\n"), "a block ends with a line end");
         self.starts.clear();
         let mut marks = Marks::new(block, self.delimiter);
         let mut record = 0;
-        let mut rows = 0;
-        while record < block.len().min(most_bytes) && rows < most_rows {
+        while record < block.len() {
             let before = self.starts.len();
             let next = match split_record(&mut marks, record, &mut self.starts) {
                 Ok(next) => next,
@@ -108,9 +113,7 @@ impl Records {
                 }
             };
             let found = self.starts.len() - before - 1;
-            if found == self.width {
-                rows += 1;
-            } else {
+            if found != self.width {
                 let blank = found == 1 && self.starts[before] + 1 == self.starts[before + 1];
                 self.starts.truncate(before);
                 if !blank {

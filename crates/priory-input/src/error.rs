@@ -137,6 +137,43 @@ pub enum Error {
         /// The columns that are there.
         header: String,
     },
+    /// A value of a column of numbers is not one.
+    #[error("{name}: row {row}, column {column}: {value} is not a number; read the column with --as {column}=category, or such values with --on-bad-value missing", column = column.trim_matches('`'))]
+    NoNumber {
+        /// The file.
+        name: String,
+        /// The row.
+        row: u64,
+        /// The column.
+        column: String,
+        /// What stands there.
+        value: String,
+    },
+    /// A number is too large to be counted.
+    #[error(
+        "{name}: row {row}, column {column}: {value} is infinite; numbers must be finite, or read as missing with --on-bad-value missing"
+    )]
+    Infinite {
+        /// The file.
+        name: String,
+        /// The row.
+        row: u64,
+        /// The column.
+        column: String,
+        /// What stands there.
+        value: String,
+    },
+    /// The rows were read but could not be used.
+    #[error("{name}: {cause}")]
+    Use {
+        /// The file.
+        name: String,
+        /// Why.
+        cause: priory::Error,
+    },
+    /// Another thread failed further up in the table; its error is the one to report.
+    #[error("stopped because of an error in an earlier row")]
+    Stopped,
     /// A weight is missing or not a number.
     #[error("{name}: row {row}, column {column}: the weight {value} is not a number")]
     Weight {
@@ -153,6 +190,46 @@ pub enum Error {
 
 /// The crate's result.
 pub type Result<T> = std::result::Result<T, Error>;
+
+impl Error {
+    /// Counts the row, if the error names one, from the beginning of the table instead of after so many rows.
+    pub(crate) fn add_rows(&mut self, rows: u64) {
+        match self {
+            Error::NulByte { row, .. }
+            | Error::NotUtf8 { row, .. }
+            | Error::FieldCount { row, .. }
+            | Error::TextAfterQuote { row, .. }
+            | Error::UnclosedQuote { row, .. }
+            | Error::RowTooLong { row, .. }
+            | Error::NoNumber { row, .. }
+            | Error::Infinite { row, .. }
+            | Error::Weight { row, .. } => *row += rows,
+            Error::Use { cause, .. } => cause.add_rows(rows),
+            _ => {}
+        }
+    }
+
+    /// Says that it is the header that is wrong, not the first row.
+    pub(crate) fn make_header(&mut self) {
+        if let Error::UnclosedQuote { row, .. } | Error::RowTooLong { row, .. } = self {
+            *row = 0;
+        }
+    }
+
+    /// Names the file where the library could not.
+    pub(crate) fn in_file(self, file: &str) -> Self {
+        match self {
+            Error::Use { cause, .. } => Error::Use { name: file.into(), cause },
+            other => other,
+        }
+    }
+}
+
+impl From<priory::Error> for Error {
+    fn from(cause: priory::Error) -> Self {
+        Error::Use { name: String::new(), cause }
+    }
+}
 
 fn place(row: u64) -> String {
     if row == 0 { String::from("the header") } else { format!("row {row}") }

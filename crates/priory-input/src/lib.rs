@@ -25,10 +25,15 @@
 //! ```
 
 mod csv;
+mod delimited;
 mod error;
+mod parallel;
+mod reader;
 mod source;
 pub mod store;
 mod table;
 
 pub use error::{Error, Result};
-pub use table::{Batches, Purpose, ReadOptions, Table};
+pub use parallel::{Turn, fold};
+pub use reader::{BadValues, Batches, Reader, Worker};
+pub use table::{Purpose, ReadOptions, Table};

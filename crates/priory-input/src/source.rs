@@ -1,6 +1,7 @@
 //! A file or pipe as blocks of whole records.
 
-use std::io::{self, Read};
+use std::collections::VecDeque;
+use std::io::Read;
 
 use crate::csv::{end_of_whole_records, without_blank_end};
 use crate::error::{Error, Result};
@@ -21,124 +22,119 @@ impl Limits {
     pub(crate) const USUAL: Limits = Limits { block: 1 << 20, record: 64 << 20, rows: 1 << 15 };
 }
 
-/// Reads ahead by one block, and knows where its last whole record ends.
+/// Cuts what it reads into blocks, each of which somebody else takes apart.
 pub(crate) struct Source {
     pub(crate) name: String,
     pub(crate) size: Option<u64>,
     pub(crate) bytes_read: u64,
     reader: Box<dyn Read + Send>,
     limits: Limits,
-    buffer: Vec<u8>,
-    /// Where the bytes begin that nobody took yet.
-    taken: usize,
-    /// Where the last whole record ends.
-    whole: usize,
-    /// Where the bytes end that were read; after them the buffer is free.
-    filled: usize,
+    /// How much the next block should hold; less than the limit where rows are short.
+    block_size: usize,
+    /// Blocks that were looked at and given back.
+    returned: VecDeque<Vec<u8>>,
+    /// What was read after the last whole record.
+    rest: Vec<u8>,
     ended: bool,
 }
 
 impl Source {
-    /// A source of which the first block was read.
+    /// A source of which the beginning was read.
     pub(crate) fn new(
         name: String,
         size: Option<u64>,
         reader: Box<dyn Read + Send>,
         limits: Limits,
     ) -> Result<Self> {
-        let buffer = vec![0; limits.block];
         let mut source = Source {
             name,
             size,
             bytes_read: 0,
             reader,
             limits,
-            buffer,
-            taken: 0,
-            whole: 0,
-            filled: 0,
+            block_size: limits.block,
+            returned: VecDeque::new(),
+            rest: Vec::new(),
             ended: false,
         };
-        source.fill()?;
+        let mut beginning = Vec::new();
+        source.read_up_to(limits.block, &mut beginning)?;
+        source.rest = beginning;
         Ok(source)
     }
 
-    /// The bytes that were read ahead.
-    pub(crate) fn ahead(&self) -> &[u8] {
-        &self.buffer[self.taken..self.filled]
+    /// What was read before anything was taken.
+    pub(crate) fn beginning(&self) -> &[u8] {
+        &self.rest
     }
 
-    /// The whole records that were read ahead.
-    pub(crate) fn block(&self) -> &[u8] {
-        &self.buffer[self.taken..self.whole]
+    /// Passes over the first bytes of the beginning.
+    pub(crate) fn skip(&mut self, bytes: usize) {
+        self.rest.drain(..bytes);
     }
 
-    /// Passes over bytes at the beginning.
-    pub(crate) fn take(&mut self, bytes: usize) {
-        self.taken += bytes;
-        self.whole = self.whole.max(self.taken);
+    /// Gives a block back, to be the next one. Of several, the first is given back last.
+    pub(crate) fn give_back(&mut self, block: Vec<u8>) {
+        if !block.is_empty() {
+            self.returned.push_front(block);
+        }
     }
 
-    /// Makes sure that there is a block of whole records, unless the table has ended. Blank lines at the end of a
-    /// table are no records; they are held back until something follows them.
+    /// Puts the next whole records into `block`; `false` if there are none left. Blank lines at the end of a table
+    /// are no records; they are held back until something follows them.
     ///
-    /// `row` is the number of the record that comes next.
-    pub(crate) fn next_block(&mut self, delimiter: u8, row: u64) -> Result<bool> {
-        while self.block().is_empty() {
-            let ahead = self.ahead();
-            let records = &ahead[..end_of_whole_records(ahead, delimiter)];
-            let block = without_blank_end(records).len();
-            if block > 0 {
-                self.whole = self.taken + block;
-            } else if self.ended && records.len() == ahead.len() {
+    /// Errors count rows from the beginning of the block: the record that is wrong is its first.
+    pub(crate) fn next_block(&mut self, delimiter: u8, block: &mut Vec<u8>) -> Result<bool> {
+        if let Some(returned) = self.returned.pop_front() {
+            *block = returned;
+            return Ok(true);
+        }
+        block.clear();
+        block.append(&mut self.rest);
+        let mut wanted = self.block_size;
+        loop {
+            self.read_up_to(wanted, block)?;
+            let mut records = &block[..end_of_whole_records(block, delimiter, self.limits.rows)];
+            let mut whole = without_blank_end(records).len();
+            if whole == 0 {
+                // As many blank lines as a batch may have rows; what is beyond them must be seen to know their meaning.
+                records = &block[..end_of_whole_records(block, delimiter, usize::MAX)];
+                whole = without_blank_end(records).len();
+            }
+            if whole > 0 {
+                self.rest.extend_from_slice(&block[whole..]);
+                // Where rows are short, a block of the usual size would mostly be carried on to the next.
+                self.block_size = (2 * whole).clamp(self.limits.block.div_ceil(16), self.limits.block);
+                block.truncate(whole);
+                return Ok(true);
+            }
+            if self.ended && records.len() == block.len() {
                 return Ok(false);
             } else if self.ended {
-                return Err(Error::UnclosedQuote { name: self.name.clone(), row });
-            } else if ahead.len() >= self.limits.record {
-                let limit = self.limits.record;
-                return Err(Error::RowTooLong { name: self.name.clone(), row, limit });
-            } else {
-                self.fill()?;
+                return Err(Error::UnclosedQuote { name: self.name.clone(), row: 1 });
+            } else if block.len() >= self.limits.record {
+                return Err(Error::RowTooLong { name: self.name.clone(), row: 1, limit: self.limits.record });
             }
+            wanted = (2 * block.len().max(self.limits.block)).min(self.limits.record);
         }
-        Ok(true)
     }
 
-    /// Reads until the buffer is full or the source ends. The last line gets a line end if it has none.
-    fn fill(&mut self) -> Result<()> {
-        self.make_room();
-        while self.filled < self.buffer.len() {
-            match self.reader.read(&mut self.buffer[self.filled..]) {
-                Ok(0) => {
-                    self.ended = true;
-                    if self.ahead().last().is_some_and(|&byte| byte != b'\n') {
-                        self.buffer[self.filled] = b'\n';
-                        self.filled += 1;
-                    }
-                    break;
-                }
-                Ok(count) => {
-                    self.filled += count;
-                    self.bytes_read += count as u64;
-                }
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(cause) => {
-                    return Err(Error::File { name: self.name.clone(), action: "read", cause });
-                }
+    /// Reads until the block has so many bytes or the source ends. The last line gets a line end if it has none.
+    fn read_up_to(&mut self, size: usize, block: &mut Vec<u8>) -> Result<()> {
+        if self.ended || block.len() >= size {
+            return Ok(());
+        }
+        let lacking = size - block.len();
+        block.reserve(lacking + 1);
+        let read = self.reader.by_ref().take(lacking as u64).read_to_end(block);
+        let read = read.map_err(|cause| Error::File { name: self.name.clone(), action: "read", cause })?;
+        self.bytes_read += read as u64;
+        if read < lacking {
+            self.ended = true;
+            if block.last().is_some_and(|&byte| byte != b'\n') {
+                block.push(b'\n');
             }
         }
         Ok(())
-    }
-
-    /// Moves what was read ahead to the front, and doubles the buffer if it is more than half full.
-    fn make_room(&mut self) {
-        self.buffer.copy_within(self.taken..self.filled, 0);
-        self.filled -= self.taken;
-        self.whole = 0;
-        self.taken = 0;
-        if self.filled > self.buffer.len() / 2 {
-            let size = (2 * self.buffer.len()).min(self.limits.record);
-            self.buffer.resize(size, 0);
-        }
     }
 }

@@ -1,15 +1,15 @@
-//! A table with a header, read as batches of a schema's columns.
+//! A table that was opened: its header, and what can be done with it.
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::ops::Range;
 use std::path::Path;
 
 use memchr::memchr;
-use priory::{Batch, BatchColumn, CategoryColumn, MISSING, Schema};
+use priory::Schema;
 
-use crate::csv::{Flaw, Records, first_record, unquoted};
+use crate::csv::{Flaw, first_record, unquoted};
 use crate::error::{Error, Result, shown, shown_list};
+use crate::reader::{BadValues, Batches, Reader};
 use crate::source::{Limits, Source};
 
 /// How a table is written.
@@ -18,6 +18,8 @@ pub struct ReadOptions {
     /// The character between fields. If none is given, it is a tab for files named `.tsv` or `.tab` and for tables
     /// whose first line has a tab and no comma, otherwise a comma.
     pub delimiter: Option<u8>,
+    /// What to do with words in a column of numbers.
+    pub bad_values: BadValues,
 }
 
 /// What the rows are read for.
@@ -36,7 +38,7 @@ pub enum Purpose {
 /// a blank line is an empty value if the table has a single column, and is skipped and not counted if it has more.
 pub struct Table {
     source: Source,
-    limits: Limits,
+    options: ReadOptions,
     delimiter: u8,
     header: Vec<String>,
 }
@@ -56,7 +58,7 @@ impl Table {
         let size = metadata.is_file().then_some(metadata.len());
         let delimiter = options.delimiter.or_else(|| has_tab_extension(path).then_some(b'\t'));
         let source = Source::new(path.into(), size, Box::new(file), Limits::USUAL)?;
-        Table::new(source, &ReadOptions { delimiter }, Limits::USUAL)
+        Table::new(source, &ReadOptions { delimiter, ..*options })
     }
 
     /// A table from anything that can be read; messages call it `name`.
@@ -69,17 +71,17 @@ impl Table {
         options: &ReadOptions,
     ) -> Result<Table> {
         let source = Source::new(name.into(), None, Box::new(reader), Limits::USUAL)?;
-        Table::new(source, options, Limits::USUAL)
+        Table::new(source, options)
     }
 
-    fn new(mut source: Source, options: &ReadOptions, limits: Limits) -> Result<Table> {
+    fn new(mut source: Source, options: &ReadOptions) -> Result<Table> {
         skip_byte_order_mark(&mut source)?;
-        let delimiter = options.delimiter.unwrap_or_else(|| likely_delimiter(source.ahead()));
+        let delimiter = options.delimiter.unwrap_or_else(|| likely_delimiter(source.beginning()));
         if !delimiter.is_ascii() || b"\"\r\n\0".contains(&delimiter) {
             return Err(Error::Delimiter { delimiter: delimiter.into() });
         }
         let header = read_header(&mut source, delimiter)?;
-        Ok(Table { source, limits, delimiter, header })
+        Ok(Table { source, options: *options, delimiter, header })
     }
 
     /// The path, or what else the table is called.
@@ -92,62 +94,30 @@ impl Table {
         &self.header
     }
 
-    /// How many bytes were read so far.
-    pub fn bytes_read(&self) -> u64 {
-        self.source.bytes_read
+    /// How the table is read.
+    pub fn options(&self) -> &ReadOptions {
+        &self.options
     }
 
-    /// How many bytes there are, if the table is a regular file.
-    pub fn size(&self) -> Option<u64> {
-        self.source.size
-    }
-
-    /// Gets ready to read the columns of this schema. They are found by name, in any order; other columns are passed
-    /// over.
+    /// Gets ready to read the columns of this schema, on any number of threads. They are found by name, in any order;
+    /// other columns are passed over.
     ///
     /// # Errors
     /// If a column that the purpose needs is not in the header.
+    pub fn reader(self, schema: &Schema, purpose: Purpose) -> Result<Reader> {
+        Reader::new(self, schema, purpose)
+    }
+
+    /// Gets ready to read the columns of this schema, batch after batch.
+    ///
+    /// # Errors
+    /// As for [`reader`](Self::reader).
     pub fn batches(self, schema: &Schema, purpose: Purpose) -> Result<Batches> {
-        let find = |name: &str| self.header.iter().position(|column| column == name);
-        let (mut target, mut weight) = (None, None);
-        if purpose == Purpose::Learning {
-            target = Some(self.column("target", &schema.target)?);
-            weight = schema.weight.as_ref().map(|name| self.column("weight", name)).transpose()?;
-        }
-        let features: Vec<Option<usize>> = schema.columns.iter().map(|column| find(&column.name)).collect();
-        let mut missing_columns = Vec::new();
-        for (column, _) in schema.columns.iter().zip(&features).filter(|(_, found)| found.is_none()) {
-            if purpose == Purpose::Learning {
-                self.column("feature", &column.name)?;
-            }
-            missing_columns.push(column.name.clone());
-        }
-        if !features.is_empty() && missing_columns.len() == features.len() {
-            let header = shown_list(&self.header);
-            return Err(Error::NoFeatures { name: self.source.name, header });
-        }
+        Ok(Batches::new(self.reader(schema, purpose)?))
+    }
 
-        let mut known = vec![false; self.header.len()];
-        let others = [Some(&schema.target), schema.weight.as_ref()];
-        let others = others.into_iter().flatten().filter_map(|name| find(name));
-        others.chain(features.iter().flatten().copied()).for_each(|position| known[position] = true);
-        let surplus = self.header.iter().zip(&known).filter(|(_, known)| !**known);
-        let surplus_columns = surplus.map(|(name, _)| name.clone()).collect();
-
-        Ok(Batches {
-            records: Records::new(self.delimiter, self.header.len()),
-            source: self.source,
-            limits: self.limits,
-            delimiter: self.delimiter,
-            header: self.header,
-            target,
-            weight,
-            features,
-            missing: MissingSpellings::new(&schema.missing),
-            next_row: 1,
-            missing_columns,
-            surplus_columns,
-        })
+    pub(crate) fn into_source(self) -> (Source, u8) {
+        (self.source, self.delimiter)
     }
 
     /// Where a column stands in the header. `role` says in messages what it is for: target, weight, feature.
@@ -163,250 +133,6 @@ impl Table {
             header: shown_list(&self.header),
             nearest: nearest_name(column, &self.header).map(shown),
         })
-    }
-}
-
-/// The rows of a table, some thousands at a time.
-pub struct Batches {
-    source: Source,
-    limits: Limits,
-    delimiter: u8,
-    header: Vec<String>,
-    records: Records,
-    /// Where the target, the weight and the features stand in the table, as far as they are to be read.
-    target: Option<usize>,
-    weight: Option<usize>,
-    features: Vec<Option<usize>>,
-    missing: MissingSpellings,
-    next_row: u64,
-    missing_columns: Vec<String>,
-    surplus_columns: Vec<String>,
-}
-
-impl Batches {
-    /// Replaces the rows of the batch by the next ones of the table; `false` if there are none left.
-    ///
-    /// # Errors
-    /// If the table cannot be read or a row is not right; the batch is then of no use.
-    ///
-    /// # Panics
-    /// If the batch was not made by [`Batch::new`] for the same schema.
-    pub fn read(&mut self, batch: &mut Batch) -> Result<bool> {
-        batch.clear();
-        batch.first_row = self.next_row;
-        // A block of blank lines has no rows; then the next one may have.
-        while batch.rows == 0 {
-            if !self.source.next_block(self.delimiter, self.next_row)? {
-                return Ok(false);
-            }
-            let block = self.source.block();
-            let (end, flaw) = self.records.split(block, self.limits.rows, self.limits.block);
-            let text = self.checked_text(&block[..end])?;
-            self.fill(text, batch)?;
-            batch.rows = self.records.rows();
-            self.next_row += batch.rows as u64;
-            if let Some(flaw) = flaw {
-                return Err(self.describe(flaw));
-            }
-            self.source.take(end);
-        }
-        Ok(true)
-    }
-
-    /// The features of the schema that the table does not have.
-    pub fn missing_columns(&self) -> &[String] {
-        &self.missing_columns
-    }
-
-    /// The columns of the table that the schema does not have.
-    pub fn surplus_columns(&self) -> &[String] {
-        &self.surplus_columns
-    }
-
-    /// The path, or what else the table is called.
-    pub fn name(&self) -> &str {
-        &self.source.name
-    }
-
-    /// How many rows were read so far.
-    pub fn rows_read(&self) -> u64 {
-        self.next_row - 1
-    }
-
-    /// How many bytes were read so far; up to a block more than the rows take.
-    pub fn bytes_read(&self) -> u64 {
-        self.source.bytes_read
-    }
-
-    /// How many bytes there are, if the table is a regular file.
-    pub fn size(&self) -> Option<u64> {
-        self.source.size
-    }
-
-    /// The bytes of the rows that were split, as text. Checked for the whole block at once, which costs next to
-    /// nothing, and for the columns that are passed over as well: a table is in UTF-8 or it is not.
-    fn checked_text<'a>(&self, bytes: &'a [u8]) -> Result<&'a str> {
-        let place = |position| {
-            let (row, column) = self.records.locate(position);
-            (self.source.name.clone(), self.next_row + row as u64, shown(&self.header[column]))
-        };
-        if let Some(position) = memchr(0, bytes) {
-            let (name, row, column) = place(position);
-            return Err(Error::NulByte { name, row, column });
-        }
-        std::str::from_utf8(bytes).map_err(|error| {
-            let (name, row, column) = place(error.valid_up_to());
-            Error::NotUtf8 { name, row, column }
-        })
-    }
-
-    fn fill(&self, text: &str, batch: &mut Batch) -> Result<()> {
-        let rows = self.records.rows();
-        self.fill_categories(text, self.target, &mut batch.classes);
-        assert_eq!(batch.columns.len(), self.features.len(), "the batch is one of this schema");
-        for (column, &position) in batch.columns.iter_mut().zip(&self.features) {
-            match column {
-                BatchColumn::Category(column) => self.fill_categories(text, position, column),
-                BatchColumn::Number(_) => panic!("no kind of column in a schema is read as numbers"),
-            }
-        }
-        if let Some(position) = self.weight {
-            batch.weights.reserve(rows);
-            let mut scratch = String::new();
-            for (row, field) in self.records.column(position).enumerate() {
-                let value = unquoted(&text[field], &mut scratch);
-                // A missing weight is refused before it is parsed, since NaN is a usual spelling of missing.
-                let weight = if self.missing.contains(value) { None } else { value.parse().ok() };
-                batch.weights.push(weight.ok_or_else(|| Error::Weight {
-                    name: self.source.name.clone(),
-                    row: self.next_row + row as u64,
-                    column: shown(&self.header[position]),
-                    value: shown(value),
-                })?);
-            }
-        }
-        Ok(())
-    }
-
-    fn fill_categories(&self, text: &str, position: Option<usize>, column: &mut CategoryColumn) {
-        let rows = self.records.rows();
-        let Some(position) = position else {
-            column.codes.resize(rows, MISSING);
-            return;
-        };
-        let mut recent = RecentCodes::new(rows);
-        let mut scratch = String::new();
-        let CategoryColumn { values, codes } = column;
-        codes.extend(self.records.column(position).map(|field| {
-            let spelling = recent.spelling(text, &field);
-            if let Some(code) = recent.code(spelling) {
-                return code;
-            }
-            let value = unquoted(&text[field], &mut scratch);
-            let code = if self.missing.contains(value) { MISSING } else { values.intern(value) as u32 + 1 };
-            recent.keep(spelling, code);
-            code
-        }));
-    }
-
-    fn describe(&self, flaw: Flaw) -> Error {
-        let (name, row) = (self.source.name.clone(), self.next_row);
-        match flaw {
-            Flaw::FieldCount { found } => Error::FieldCount { name, row, found, expected: self.header.len() },
-            Flaw::TextAfterQuote { field } => {
-                let column =
-                    self.header.get(field).map_or_else(|| (field + 1).to_string(), |name| shown(name));
-                Error::TextAfterQuote { name, row, column }
-            }
-        }
-    }
-}
-
-/// The codes of short fields that were met a moment ago in the same column.
-///
-/// Most columns have few values, and most values are short. A field of up to 16 bytes is compared as one number
-/// with the last field that fell into the same slot, instead of hashing the string, comparing it and asking whether
-/// it is missing; short words are read three times as fast. In a column of many values it would be in vain, so it
-/// gives up there.
-struct RecentCodes {
-    spellings: [u128; RecentCodes::SLOTS],
-    codes: [u32; RecentCodes::SLOTS],
-    misses_left: usize,
-}
-
-impl RecentCodes {
-    /// Few enough to stay in the fastest cache beside the text.
-    const SLOTS: usize = 256;
-    /// No field is spelt so: these bytes are not UTF-8.
-    const NONE: u128 = u128::MAX;
-
-    fn new(rows: usize) -> Self {
-        let (spellings, codes) = ([Self::NONE; Self::SLOTS], [MISSING; Self::SLOTS]);
-        RecentCodes { spellings, codes, misses_left: rows / 4 }
-    }
-
-    /// The bytes of a short field as a number. The text holds no zero bytes, so they can fill up the rest.
-    #[inline]
-    fn spelling(&self, text: &str, field: &Range<usize>) -> u128 {
-        match text.as_bytes()[field.start..].first_chunk::<16>() {
-            Some(bytes) if field.len() <= 16 && self.misses_left > 0 => {
-                let unused_bits = 128 - 8 * field.len() as u32;
-                u128::from_le_bytes(*bytes) & u128::MAX.checked_shr(unused_bits).unwrap_or(0)
-            }
-            _ => Self::NONE,
-        }
-    }
-
-    #[inline]
-    fn code(&self, spelling: u128) -> Option<u32> {
-        let slot = Self::slot(spelling);
-        (self.spellings[slot] == spelling && spelling != Self::NONE).then_some(self.codes[slot])
-    }
-
-    #[inline]
-    fn keep(&mut self, spelling: u128, code: u32) {
-        if spelling != Self::NONE {
-            let slot = Self::slot(spelling);
-            self.spellings[slot] = spelling;
-            self.codes[slot] = code;
-            self.misses_left -= 1;
-        }
-    }
-
-    #[inline]
-    fn slot(spelling: u128) -> usize {
-        // Multiplying by the golden ratio spreads the differences of similar spellings over the top bits.
-        let folded = spelling as u64 ^ (spelling >> 64) as u64;
-        (folded.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as usize
-    }
-}
-
-/// The spellings of missing, with a quick answer for most other values.
-struct MissingSpellings {
-    spellings: Vec<String>,
-    /// Whether a spelling begins with this byte.
-    begins: [bool; 256],
-    empty: bool,
-}
-
-impl MissingSpellings {
-    fn new(spellings: &[String]) -> Self {
-        let mut begins = [false; 256];
-        for byte in spellings.iter().filter_map(|spelling| spelling.bytes().next()) {
-            begins[usize::from(byte)] = true;
-        }
-        let empty = spellings.iter().any(String::is_empty);
-        MissingSpellings { spellings: spellings.to_vec(), begins, empty }
-    }
-
-    #[inline]
-    fn contains(&self, value: &str) -> bool {
-        match value.as_bytes().first() {
-            None => self.empty,
-            Some(&byte) => {
-                self.begins[usize::from(byte)] && self.spellings.iter().any(|spelling| spelling == value)
-            }
-        }
     }
 }
 
@@ -435,24 +161,29 @@ fn skip_byte_order_mark(source: &mut Source) -> Result<()> {
         (b"PAR1", "a Parquet file, not delimited text"),
         (b"\xd0\xcf\x11\xe0", "an old Office document; save it as CSV"),
     ];
-    let ahead = source.ahead();
+    let ahead = source.beginning();
     let known = beginnings.iter().find(|(beginning, _)| ahead.starts_with(beginning)).map(|(_, what)| *what);
     let what = known.or_else(|| memchr(0, ahead).map(|_| "a binary file or UTF-16: it holds NUL bytes"));
     if let Some(what) = what {
         return Err(Error::NotText { name: source.name.clone(), what });
     }
     if ahead.starts_with("\u{feff}".as_bytes()) {
-        source.take("\u{feff}".len());
+        source.skip("\u{feff}".len());
     }
     Ok(())
 }
 
 fn read_header(source: &mut Source, delimiter: u8) -> Result<Vec<String>> {
     let name = source.name.clone();
-    if !source.next_block(delimiter, 0)? {
+    let mut block = Vec::new();
+    let found = source.next_block(delimiter, &mut block).map_err(|mut error| {
+        error.make_header();
+        error
+    })?;
+    if !found {
         return Err(Error::Empty { name });
     }
-    let (fields, end) = first_record(source.block(), delimiter);
+    let (fields, end) = first_record(&block, delimiter);
     let fields = match fields {
         Ok(fields) => fields,
         Err(Flaw::TextAfterQuote { field } | Flaw::FieldCount { found: field }) => {
@@ -474,7 +205,8 @@ fn read_header(source: &mut Source, delimiter: u8) -> Result<Vec<String>> {
         }
         header.push(unquoted(field, &mut scratch).to_owned());
     }
-    source.take(end);
+    block.drain(..end);
+    source.give_back(block);
 
     let mut sorted: Vec<&String> = header.iter().collect();
     sorted.sort_unstable();

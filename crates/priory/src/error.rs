@@ -92,5 +92,18 @@ pub enum Error {
     File(String),
 }
 
+impl Error {
+    /// Counts the row, if the error names one, after so many more: for batches that are parts of a larger table.
+    pub fn add_rows(&mut self, rows: u64) {
+        match self {
+            Error::Weight { row, .. }
+            | Error::WeightOverflow { row }
+            | Error::HeavyRow { row, .. }
+            | Error::NeverLearnt { row, .. } => *row += rows,
+            _ => {}
+        }
+    }
+}
+
 /// The library's result.
 pub type Result<T> = std::result::Result<T, Error>;

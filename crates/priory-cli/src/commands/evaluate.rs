@@ -4,13 +4,14 @@
 //! follows from the other parts.
 
 use std::io::Write;
+use std::sync::Mutex;
 
 use anyhow::{Result, bail};
 use priory::{
     Batch, Evaluation, EvaluationReport, FoldStatistics, Folds, Holdout, Schema, Settings, Statistics,
     majority_class,
 };
-use priory_input::Purpose;
+use priory_input::{Purpose, Turn};
 use serde_json::Value;
 
 use crate::args::{EvaluateArgs, Format};
@@ -19,8 +20,8 @@ use crate::output::{Grid, bold, count, plural, stdout, warn};
 
 const DEFAULT_FOLDS: u32 = 10;
 
-pub(crate) fn run(args: &EvaluateArgs) -> Result<()> {
-    let tables = Tables::new(&args.data)?;
+pub(crate) fn run(args: &EvaluateArgs, threads: usize) -> Result<()> {
+    let tables = Tables::new(&args.data, threads)?;
     let mut settings = Settings::default();
     args.settings.apply(&mut settings)?;
     let schema = data::schema(&data::open(&tables.paths[0])?, &args.table, &mut settings)?;
@@ -50,12 +51,13 @@ pub(crate) fn run(args: &EvaluateArgs) -> Result<()> {
 /// The tables to evaluate on. Standard input can be read only once, so it is kept in a temporary file.
 struct Tables {
     paths: Vec<String>,
+    threads: usize,
     _spooled: Option<tempfile::NamedTempFile>,
 }
 
 impl Tables {
-    fn new(paths: &[String]) -> Result<Self> {
-        let mut tables = Tables { paths: paths.to_vec(), _spooled: None };
+    fn new(paths: &[String], threads: usize) -> Result<Self> {
+        let mut tables = Tables { paths: paths.to_vec(), threads, _spooled: None };
         if let Some(path) = tables.paths.iter_mut().find(|path| *path == "-") {
             let mut file = tempfile::NamedTempFile::new()?;
             std::io::copy(&mut std::io::stdin(), &mut file)?;
@@ -65,10 +67,27 @@ impl Tables {
         Ok(tables)
     }
 
-    fn for_each_batch(&self, schema: &Schema, mut each: impl FnMut(&Batch) -> Result<()>) -> Result<()> {
-        self.paths.iter().try_for_each(|path| {
-            data::for_each_batch(data::open(path)?, schema, Purpose::Learning, &mut each)
-        })
+    /// Takes every batch of every table through `step` on several threads; returns their states.
+    fn fold<S: Send>(
+        &self,
+        schema: &Schema,
+        start: impl Fn() -> S + Sync,
+        step: impl Fn(&mut S, &Batch, &Turn<'_>) -> priory_input::Result<()> + Sync,
+    ) -> Result<Vec<S>> {
+        let mut states = Vec::new();
+        for path in &self.paths {
+            let table = data::open(path)?;
+            states.extend(data::fold(table, schema, Purpose::Learning, self.threads, &start, &step)?);
+        }
+        Ok(states)
+    }
+
+    fn learn(&self, schema: &Schema) -> Result<Statistics> {
+        let mut all = Statistics::empty(schema);
+        for path in &self.paths {
+            all.merge(&data::learn(data::open(path)?, schema, self.threads)?.0)?;
+        }
+        Ok(all)
     }
 }
 
@@ -107,52 +126,74 @@ impl<'a> Split<'a> {
         settings: &Settings,
         seed: u64,
     ) -> Result<Evaluation> {
-        let mut evaluation = Evaluation::new();
-        match self {
+        let evaluations = match self {
             Split::Folds(k) => {
                 let k = *k as usize;
-                let mut statistics = FoldStatistics::empty(schema, k);
-                let mut folds = Folds::new(k, seed)?;
-                tables
-                    .for_each_batch(schema, |batch| Ok(statistics.observe(batch, &folds.assign(batch))?))?;
-                let models = statistics.models(settings)?;
-                let mut folds = Folds::new(k, seed)?;
-                tables.for_each_batch(schema, |batch| {
-                    Ok(models.evaluate(batch, &folds.assign(batch), &mut evaluation)?)
+                let folds = InOrder::new(Folds::new(k, seed)?);
+                let empty = || FoldStatistics::empty(schema, k);
+                let parts = tables.fold(schema, empty, |part, batch, turn| {
+                    let assigned = folds.take(turn, |folds| folds.assign(batch))?;
+                    Ok(part.observe(batch, &assigned)?)
                 })?;
+                let mut statistics = empty();
+                parts.iter().try_for_each(|part| statistics.merge(part))?;
+                let models = statistics.models(settings)?;
+                let folds = InOrder::new(Folds::new(k, seed)?);
+                tables.fold(schema, Evaluation::new, |evaluation, batch, turn| {
+                    let assigned = folds.take(turn, |folds| folds.assign(batch))?;
+                    Ok(models.evaluate(batch, &assigned, evaluation)?)
+                })?
             }
             Split::Holdout(share) => {
+                let holdout = InOrder::new(Holdout::new(*share, seed)?);
+                let parts = tables.fold(
+                    schema,
+                    || Statistics::empty(schema),
+                    |part, batch, turn| {
+                        let assigned = holdout.take(turn, |holdout| holdout.assign(batch))?;
+                        Ok(part.observe_rows(batch, rows_where(&assigned, false).into_iter())?)
+                    },
+                )?;
                 let mut statistics = Statistics::empty(schema);
-                let mut holdout = Holdout::new(*share, seed)?;
-                tables.for_each_batch(schema, |batch| {
-                    let training = rows_where(&holdout.assign(batch), false);
-                    Ok(statistics.observe_rows(batch, training.into_iter())?)
-                })?;
-                let mut holdout = Holdout::new(*share, seed)?;
+                parts.iter().try_for_each(|part| statistics.merge(part))?;
                 let test = Test::new(&statistics, settings)?;
-                tables.for_each_batch(schema, |batch| {
-                    let held_out = rows_where(&holdout.assign(batch), true);
+                let holdout = InOrder::new(Holdout::new(*share, seed)?);
+                tables.fold(schema, Evaluation::new, |evaluation, batch, turn| {
+                    let assigned = holdout.take(turn, |holdout| holdout.assign(batch))?;
                     evaluation.skip(batch.classes.missing() as u64);
-                    test.observe(&mut evaluation, &batch.select(&held_out))
-                })?;
+                    Ok(test.observe(evaluation, &batch.select(&rows_where(&assigned, true)))?)
+                })?
             }
             Split::LeaveOneOut => {
-                let mut statistics = Statistics::empty(schema);
-                tables.for_each_batch(schema, |batch| Ok(statistics.observe(batch)?))?;
-                tables.for_each_batch(schema, |batch| {
+                let statistics = tables.learn(schema)?;
+                tables.fold(schema, Evaluation::new, |evaluation, batch, _| {
                     Ok(evaluation.observe_leave_one_out(&statistics, settings, batch)?)
-                })?;
+                })?
             }
             Split::Test(path) => {
-                let mut statistics = Statistics::empty(schema);
-                tables.for_each_batch(schema, |batch| Ok(statistics.observe(batch)?))?;
-                let test = Test::new(&statistics, settings)?;
-                data::for_each_batch(data::open(path)?, schema, Purpose::Learning, |batch| {
-                    test.observe(&mut evaluation, batch)
-                })?;
+                let test = Test::new(&tables.learn(schema)?, settings)?;
+                let tests = Tables::new(&[(*path).to_owned()], tables.threads)?;
+                tests.fold(schema, Evaluation::new, |evaluation, batch, _| {
+                    Ok(test.observe(evaluation, batch)?)
+                })?
             }
-        }
-        Ok(evaluation)
+        };
+        let mut all = Evaluation::new();
+        evaluations.iter().for_each(|evaluation| all.merge(evaluation));
+        Ok(all)
+    }
+}
+
+/// Something that must see the rows in their order, whatever thread reads them.
+struct InOrder<T>(Mutex<T>);
+
+impl<T> InOrder<T> {
+    fn new(thing: T) -> Self {
+        InOrder(Mutex::new(thing))
+    }
+
+    fn take<R>(&self, turn: &Turn<'_>, work: impl FnOnce(&mut T) -> R) -> priory_input::Result<R> {
+        turn.take(|| Ok(work(&mut self.0.lock().expect("only whoever has its turn holds the lock"))))
     }
 }
 
@@ -168,8 +209,8 @@ impl Test {
         Ok(Test { model: statistics.estimate(settings)?, baseline })
     }
 
-    fn observe(&self, evaluation: &mut Evaluation, batch: &Batch) -> Result<()> {
-        Ok(evaluation.observe(self.model.classes(), batch, &self.model.score(batch)?, &self.baseline)?)
+    fn observe(&self, evaluation: &mut Evaluation, batch: &Batch) -> priory::Result<()> {
+        evaluation.observe(self.model.classes(), batch, &self.model.score(batch)?, &self.baseline)
     }
 }
 

@@ -3,13 +3,19 @@
 use anyhow::Result;
 
 use crate::args::UpdateArgs;
+use crate::data;
 use crate::model_file;
 use crate::output::{note, plural};
 
-pub(crate) fn run(args: &UpdateArgs) -> Result<()> {
-    let (before, after) = model_file::update(&args.model, &args.data, |statistics, batch| {
-        statistics.observe(batch)?;
-        statistics.check_size()
+pub(crate) fn run(args: &UpdateArgs, threads: usize) -> Result<()> {
+    let (before, after) = model_file::update(&args.model, |statistics| {
+        let schema = statistics.schema().clone();
+        for path in &args.data {
+            let (part, skipped) = data::learn(data::open(path)?, &schema, threads)?;
+            statistics.merge(&part)?;
+            data::warn_of_skipped(skipped, &schema.target);
+        }
+        Ok(statistics.check_size()?)
     })?;
     note(&format!("{} learnt, {after} in all: {}", plural(after - before, "row"), args.model.display()));
     Ok(())

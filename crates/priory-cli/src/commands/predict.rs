@@ -1,6 +1,7 @@
 //! `priory predict`: read, score, report.
 
-use std::io::{BufWriter, IntoInnerError, Write};
+use std::io::{self, Write};
+use std::sync::Mutex;
 
 use anyhow::Result;
 use priory::{Batch, Model, Outcome};
@@ -10,68 +11,79 @@ use priory_input::{Purpose, Table};
 use crate::args::PredictArgs;
 use crate::data;
 use crate::model_file;
-use crate::output::{plural, stdout, warn};
+use crate::output::{plural, warn};
 
-pub(crate) fn run(args: &PredictArgs) -> Result<()> {
+pub(crate) fn run(args: &PredictArgs, threads: usize) -> Result<()> {
     let (statistics, mut settings) = model_file::read(&args.model)?;
     args.settings.apply(&mut settings)?;
     let model = statistics.estimate(&settings)?;
     let table = data::open(&args.data)?;
-    let mut seen = Seen::default();
-    match &args.output {
+    let seen = match &args.output {
         None => {
-            let mut out = stdout();
-            predict(args, &model, table, &mut out, &mut seen)?;
-            out.flush()?;
+            let mut out = io::stdout();
+            predict(args, &model, table, &mut out, "standard output", threads)?
         }
         Some(path) => {
-            let mut out = BufWriter::new(NewFile::create(path)?);
-            predict(args, &model, table, &mut out, &mut seen)?;
-            out.into_inner().map_err(IntoInnerError::into_error)?.finish()?;
+            let mut out = NewFile::create(path)?;
+            let seen = predict(args, &model, table, &mut out, &path.to_string_lossy(), threads)?;
+            out.finish()?;
+            seen
         }
-    }
+    };
     seen.warn();
     Ok(())
 }
 
+/// Scores the table on several threads and writes the predictions in the order of the rows.
 fn predict(
     args: &PredictArgs,
     model: &Model,
     table: Table,
-    out: &mut dyn Write,
-    seen: &mut Seen,
-) -> Result<()> {
+    out: &mut (impl Write + Send),
+    name: &str,
+    threads: usize,
+) -> Result<Seen> {
+    let written = |result: io::Result<()>| {
+        result.map_err(|cause| priory_input::Error::File { name: name.to_owned(), action: "written", cause })
+    };
     let mut header = vec!["prediction".to_owned()];
     if args.probabilities {
         header.extend(model.classes().iter().map(|class| quoted(&format!("P({class})"))));
     }
-    writeln!(out, "{}", header.join(","))?;
+    written(writeln!(out, "{}", header.join(",")))?;
     let classes: Vec<String> = model.classes().iter().map(|class| quoted(class)).collect();
-    data::for_each_batch(table, model.schema(), Purpose::Scoring, |batch| {
-        predict_batch(model, &classes, batch, args.probabilities, out, seen)
-    })
+    let out = Mutex::new(out);
+    let start = || (Seen::default(), Vec::new());
+    let states =
+        data::fold(table, model.schema(), Purpose::Scoring, threads, start, |(seen, lines), batch, turn| {
+            lines.clear();
+            write_predictions(model, &classes, batch, args.probabilities, lines, seen)?;
+            turn.take(|| written(out.lock().expect("writing does not panic").write_all(lines)))
+        })?;
+    written(out.into_inner().expect("writing does not panic").flush())?;
+    Ok(states.into_iter().fold(Seen::default(), |all, (seen, _)| all.merged(&seen)))
 }
 
-fn predict_batch(
+fn write_predictions(
     model: &Model,
     classes: &[String],
     batch: &Batch,
     probabilities: bool,
-    out: &mut dyn Write,
+    lines: &mut Vec<u8>,
     seen: &mut Seen,
-) -> Result<()> {
+) -> priory::Result<()> {
     let scores = model.score(batch)?;
     let posterior = scores.normalize();
     seen.unseen_values += scores.unseen();
     for row in 0..batch.rows {
         seen.observe(posterior.outcome(row));
-        out.write_all(classes[posterior.best(row)].as_bytes())?;
+        lines.extend_from_slice(classes[posterior.best(row)].as_bytes());
         if probabilities {
             for p in posterior.row(row) {
-                write!(out, ",{p}")?;
+                write!(lines, ",{p}").expect("memory takes everything");
             }
         }
-        out.write_all(b"\n")?;
+        lines.push(b'\n');
     }
     Ok(())
 }
@@ -90,6 +102,14 @@ impl Seen {
             Outcome::Evidence => {}
             Outcome::NoEvidence => self.without_evidence += 1,
             Outcome::Impossible => self.impossible += 1,
+        }
+    }
+
+    fn merged(self, other: &Seen) -> Seen {
+        Seen {
+            unseen_values: self.unseen_values + other.unseen_values,
+            without_evidence: self.without_evidence + other.without_evidence,
+            impossible: self.impossible + other.impossible,
         }
     }
 

@@ -3,34 +3,29 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use priory::{Settings, Statistics};
-use priory_input::Purpose;
+use priory::Settings;
 
 use crate::args::TrainArgs;
-use crate::data::{self, Skipped};
+use crate::data;
 use crate::model_file;
 use crate::output::{note, plural};
 
-pub(crate) fn run(args: &TrainArgs) -> Result<()> {
+pub(crate) fn run(args: &TrainArgs, threads: usize) -> Result<()> {
     let mut settings = Settings::default();
     args.settings.apply(&mut settings)?;
     let first = data::open(&args.data[0])?;
     let schema = data::schema(&first, &args.table, &mut settings)?;
 
-    let mut statistics = Statistics::empty(&schema);
-    let mut skipped = Skipped::default();
-    let rest = args.data[1..].iter().map(|path| data::open(path));
-    for table in std::iter::once(Ok(first)).chain(rest) {
-        data::for_each_batch(table?, &schema, Purpose::Learning, |batch| {
-            skipped.observe(batch);
-            statistics.observe(batch)?;
-            Ok(statistics.check_size()?)
-        })?;
+    let (mut statistics, mut skipped) = data::learn(first, &schema, threads)?;
+    for path in &args.data[1..] {
+        let (part, part_skipped) = data::learn(data::open(path)?, &schema, threads)?;
+        statistics.merge(&part)?;
+        skipped += part_skipped;
     }
     let model = statistics.estimate(&settings)?;
     let output = args.output.clone().unwrap_or_else(|| default_output(&args.data[0]));
     model_file::write(&output, &statistics, &settings)?;
-    skipped.warn(&schema.target);
+    data::warn_of_skipped(skipped, &schema.target);
     note(&format!(
         "{}, {}, {}: {}",
         plural(statistics.rows(), "row"),

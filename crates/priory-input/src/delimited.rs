@@ -1,0 +1,183 @@
+//! Blocks of delimited text to batches, column by column.
+
+use std::ops::Range;
+
+use memchr::memchr;
+use priory::{Batch, BatchColumn, CategoryColumn, MISSING};
+
+use crate::csv::{Flaw, Records, unquoted};
+use crate::error::{Error, Result, shown};
+use crate::reader::Plan;
+
+/// Takes blocks apart. Every thread has one of its own.
+pub(crate) struct DelimitedParser<'a> {
+    plan: &'a Plan,
+    records: Records,
+    scratch: String,
+}
+
+impl<'a> DelimitedParser<'a> {
+    pub(crate) fn new(plan: &'a Plan, delimiter: u8) -> Self {
+        DelimitedParser { plan, records: Records::new(delimiter, plan.header.len()), scratch: String::new() }
+    }
+
+    /// Appends the rows of a block to an empty batch. Rows in errors are counted from 1 in this block; the batch
+    /// then holds those before.
+    pub(crate) fn fill(&mut self, block: &[u8], batch: &mut Batch) -> Result<()> {
+        let (end, flaw) = self.records.split(block);
+        let text = self.checked_text(&block[..end])?;
+        batch.rows = self.records.rows();
+        self.fill_categories(text, self.plan.target, &mut batch.classes);
+        for (column, &position) in batch.columns.iter_mut().zip(&self.plan.features) {
+            match column {
+                BatchColumn::Category(column) => self.fill_categories(text, position, column),
+                BatchColumn::Number(values) => self.fill_numbers(text, position, values)?,
+            }
+        }
+        self.fill_weights(text, batch)?;
+        flaw.map_or(Ok(()), |flaw| Err(self.describe(flaw)))
+    }
+
+    /// The bytes of the rows that were split, as text. Checked for the whole block at once, which costs next to
+    /// nothing, and for the columns that are passed over as well: a table is in UTF-8 or it is not.
+    fn checked_text<'b>(&self, bytes: &'b [u8]) -> Result<&'b str> {
+        let place = |position| {
+            let (row, column) = self.records.locate(position);
+            (self.plan.name.clone(), 1 + row as u64, shown(&self.plan.header[column]))
+        };
+        if let Some(position) = memchr(0, bytes) {
+            let (name, row, column) = place(position);
+            return Err(Error::NulByte { name, row, column });
+        }
+        std::str::from_utf8(bytes).map_err(|error| {
+            let (name, row, column) = place(error.valid_up_to());
+            Error::NotUtf8 { name, row, column }
+        })
+    }
+
+    fn fill_categories(&mut self, text: &str, position: Option<usize>, column: &mut CategoryColumn) {
+        let rows = self.records.rows();
+        let Some(position) = position else {
+            column.codes.resize(rows, MISSING);
+            return;
+        };
+        let mut recent = RecentCodes::new(rows);
+        let CategoryColumn { values, codes } = column;
+        codes.extend(self.records.column(position).map(|field| {
+            let spelling = recent.spelling(text, &field);
+            if let Some(code) = recent.code(spelling) {
+                return code;
+            }
+            let value = unquoted(&text[field], &mut self.scratch);
+            let code =
+                if self.plan.missing.contains(value) { MISSING } else { values.intern(value) as u32 + 1 };
+            recent.keep(spelling, code);
+            code
+        }));
+    }
+
+    fn fill_numbers(&mut self, text: &str, position: Option<usize>, values: &mut Vec<f64>) -> Result<()> {
+        let rows = self.records.rows();
+        let Some(position) = position else {
+            values.resize(rows, f64::NAN);
+            return Ok(());
+        };
+        values.reserve(rows);
+        for (row, field) in self.records.column(position).enumerate() {
+            let field = &text[field];
+            // Nearly every field is just a number; what is not is looked at again with more patience.
+            let value = match fast_float2::parse::<f64, _>(field) {
+                Ok(value) if value.is_finite() && !self.plan.missing.has_number => value,
+                _ => {
+                    let spelt = unquoted(field, &mut self.scratch);
+                    self.plan.number(spelt).or_else(|bad| self.plan.bad_value(bad, row, position, spelt))?
+                }
+            };
+            values.push(value);
+        }
+        Ok(())
+    }
+
+    fn fill_weights(&mut self, text: &str, batch: &mut Batch) -> Result<()> {
+        let Some(position) = self.plan.weight else { return Ok(()) };
+        batch.weights.reserve(batch.rows);
+        for (row, field) in self.records.column(position).enumerate() {
+            let value = unquoted(&text[field], &mut self.scratch);
+            // A missing weight is refused before it is parsed, since NaN is a usual spelling of missing.
+            let weight = if self.plan.missing.contains(value) { None } else { value.parse().ok() };
+            batch.weights.push(weight.ok_or_else(|| self.plan.bad_weight(row, position, value))?);
+        }
+        Ok(())
+    }
+
+    fn describe(&self, flaw: Flaw) -> Error {
+        let (name, row) = (self.plan.name.clone(), 1 + self.records.rows() as u64);
+        let header = &self.plan.header;
+        match flaw {
+            Flaw::FieldCount { found } => Error::FieldCount { name, row, found, expected: header.len() },
+            Flaw::TextAfterQuote { field } => {
+                let column = header.get(field).map_or_else(|| (field + 1).to_string(), |name| shown(name));
+                Error::TextAfterQuote { name, row, column }
+            }
+        }
+    }
+}
+
+/// The codes of short fields that were met a moment ago in the same column.
+///
+/// Most columns have few values, and most values are short. A field of up to 16 bytes is compared as one number
+/// with the last field that fell into the same slot, instead of hashing the string, comparing it and asking whether
+/// it is missing; short words are read three times as fast. In a column of many values it would be in vain, so it
+/// gives up there.
+struct RecentCodes {
+    spellings: [u128; RecentCodes::SLOTS],
+    codes: [u32; RecentCodes::SLOTS],
+    misses_left: usize,
+}
+
+impl RecentCodes {
+    /// Few enough to stay in the fastest cache beside the text.
+    const SLOTS: usize = 256;
+    /// No field is spelt so: these bytes are not UTF-8.
+    const NONE: u128 = u128::MAX;
+
+    fn new(rows: usize) -> Self {
+        let (spellings, codes) = ([Self::NONE; Self::SLOTS], [MISSING; Self::SLOTS]);
+        RecentCodes { spellings, codes, misses_left: rows / 4 }
+    }
+
+    /// The bytes of a short field as a number. The text holds no zero bytes, so they can fill up the rest.
+    #[inline]
+    fn spelling(&self, text: &str, field: &Range<usize>) -> u128 {
+        match text.as_bytes()[field.start..].first_chunk::<16>() {
+            Some(bytes) if field.len() <= 16 && self.misses_left > 0 => {
+                let unused_bits = 128 - 8 * field.len() as u32;
+                u128::from_le_bytes(*bytes) & u128::MAX.checked_shr(unused_bits).unwrap_or(0)
+            }
+            _ => Self::NONE,
+        }
+    }
+
+    #[inline]
+    fn code(&self, spelling: u128) -> Option<u32> {
+        let slot = Self::slot(spelling);
+        (self.spellings[slot] == spelling && spelling != Self::NONE).then_some(self.codes[slot])
+    }
+
+    #[inline]
+    fn keep(&mut self, spelling: u128, code: u32) {
+        if spelling != Self::NONE {
+            let slot = Self::slot(spelling);
+            self.spellings[slot] = spelling;
+            self.codes[slot] = code;
+            self.misses_left -= 1;
+        }
+    }
+
+    #[inline]
+    fn slot(spelling: u128) -> usize {
+        // Multiplying by the golden ratio spreads the differences of similar spellings over the top bits.
+        let folded = spelling as u64 ^ (spelling >> 64) as u64;
+        (folded.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as usize
+    }
+}

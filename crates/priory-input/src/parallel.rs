@@ -1,0 +1,146 @@
+//! A table worked through on several threads.
+//!
+//! Each thread has a state of its own and takes the next batch when it is done with the last. What must happen in the
+//! order of the rows, such as writing them, waits for its [`Turn`].
+
+use std::panic;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::thread;
+
+use priory::Batch;
+
+use crate::error::{Error, Result};
+use crate::reader::{InBlock, Reader, held};
+
+/// Takes every batch of a table through `step` on so many threads, each with a state made by `start`, and returns the
+/// states. Which thread gets which batch is chance, so what they hold together must not depend on it.
+///
+/// Batches count their rows from 1; errors of `step` that name a row are corrected to the row of the table.
+///
+/// # Errors
+/// The first error in the order of the rows.
+pub fn fold<S: Send>(
+    reader: &Reader,
+    threads: usize,
+    start: impl Fn() -> S + Sync,
+    step: impl Fn(&mut S, &Batch, &Turn<'_>) -> Result<()> + Sync,
+) -> Result<Vec<S>> {
+    let shared = Shared::default();
+    let work = || {
+        let mut state = start();
+        let mut batch = reader.empty_batch();
+        let mut worker = reader.worker();
+        while !shared.stopped.load(Ordering::Relaxed) {
+            let block = match worker.read(&mut batch) {
+                Ok(Some(block)) => block,
+                Ok(None) => break,
+                Err(failure) => {
+                    shared.fail(failure);
+                    break;
+                }
+            };
+            let guard = PanicGuard { shared: &shared, block };
+            if let Err(error) = step(&mut state, &batch, &Turn { shared: &shared, block }) {
+                shared.fail(InBlock { block, error });
+                break;
+            }
+            drop(guard);
+        }
+        state
+    };
+    let states = if threads <= 1 {
+        vec![work()]
+    } else {
+        thread::scope(|scope| {
+            let handles: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+            handles
+                .into_iter()
+                .map(|handle| handle.join().unwrap_or_else(|panicked| panic::resume_unwind(panicked)))
+                .collect()
+        })
+    };
+    match shared.into_first_error() {
+        None => Ok(states),
+        Some(InBlock { block, mut error }) => {
+            error.add_rows(reader.rows_before(block));
+            Err(error.in_file(reader.name()))
+        }
+    }
+}
+
+/// What the threads know of each other.
+#[derive(Default)]
+struct Shared {
+    stopped: AtomicBool,
+    first_error: Mutex<Option<InBlock>>,
+    /// The block whose turn it is.
+    next: Mutex<usize>,
+    passed: Condvar,
+}
+
+impl Shared {
+    /// Keeps the error that comes first in the table. Blocks before it are all being worked on, so theirs are seen.
+    fn fail(&self, failure: InBlock) {
+        let mut first = held(&self.first_error);
+        if first.as_ref().is_none_or(|first| failure.block < first.block) {
+            *first = Some(failure);
+        }
+        self.stopped.store(true, Ordering::Relaxed);
+        // With the lock held, nobody is between looking for a failure and falling asleep.
+        let _next = held(&self.next);
+        self.passed.notify_all();
+    }
+
+    fn failed_before(&self, block: usize) -> bool {
+        held(&self.first_error).as_ref().is_some_and(|first| first.block < block)
+    }
+
+    fn into_first_error(self) -> Option<InBlock> {
+        self.first_error.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The place of a batch in the order of the table.
+pub struct Turn<'a> {
+    shared: &'a Shared,
+    block: usize,
+}
+
+impl Turn<'_> {
+    /// Waits until every batch before this one has had its turn, and then does `work`, while those after it wait.
+    /// Either every batch of a table takes its turn, once, or none does.
+    ///
+    /// # Errors
+    /// That of `work`; [`Error::Stopped`] if the table failed further up, so that it must not be done.
+    pub fn take<R>(&self, work: impl FnOnce() -> Result<R>) -> Result<R> {
+        let mut next = held(&self.shared.next);
+        while *next != self.block {
+            if self.shared.failed_before(self.block) {
+                return Err(Error::Stopped);
+            }
+            next = self.shared.passed.wait(next).unwrap_or_else(PoisonError::into_inner);
+        }
+        let result = work();
+        // After an error the turn stays here: nothing after it may be done.
+        if result.is_ok() {
+            *next += 1;
+            self.shared.passed.notify_all();
+        }
+        result
+    }
+}
+
+/// Tells the others if a thread panics, so that none waits for a turn that never comes.
+struct PanicGuard<'a> {
+    shared: &'a Shared,
+    block: usize,
+}
+
+impl Drop for PanicGuard<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.shared.fail(InBlock { block: self.block, error: Error::Stopped });
+        }
+    }
+}

@@ -1,0 +1,335 @@
+//! An opened table being read: by one thread after the other, or by several at once.
+//!
+//! Blocks are handed out one at a time under a lock, which is short, and taken apart outside it, which is long. So any
+//! number of threads can read one table, in bounded memory, and nobody needs to know the others.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use priory::{Batch, Schema};
+
+use crate::delimited::DelimitedParser;
+use crate::error::{Error, Result, shown, shown_list};
+use crate::source::Source;
+use crate::table::{Purpose, Table};
+
+/// What to do with a value that is not of its column's kind.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum BadValues {
+    /// Stop with an error that names it.
+    #[default]
+    Refused,
+    /// Take it as missing, and count it.
+    Missing,
+}
+
+/// Where the columns of a schema stand in a table, and how their values are read.
+pub(crate) struct Plan {
+    pub(crate) name: String,
+    pub(crate) header: Vec<String>,
+    /// Where the target, the weight and the features stand, as far as they are to be read.
+    pub(crate) target: Option<usize>,
+    pub(crate) weight: Option<usize>,
+    pub(crate) features: Vec<Option<usize>>,
+    pub(crate) missing: MissingSpellings,
+    bad_values: BadValues,
+    bad_values_met: AtomicU64,
+    missing_columns: Vec<String>,
+    surplus_columns: Vec<String>,
+}
+
+impl Plan {
+    pub(crate) fn new(table: &Table, schema: &Schema, purpose: Purpose) -> Result<Self> {
+        let header = table.header();
+        let find = |name: &str| header.iter().position(|column| column == name);
+        let (mut target, mut weight) = (None, None);
+        if purpose == Purpose::Learning {
+            target = Some(table.column("target", &schema.target)?);
+            weight = schema.weight.as_ref().map(|name| table.column("weight", name)).transpose()?;
+        }
+        let features: Vec<Option<usize>> = schema.columns.iter().map(|column| find(&column.name)).collect();
+        let mut missing_columns = Vec::new();
+        for (column, _) in schema.columns.iter().zip(&features).filter(|(_, found)| found.is_none()) {
+            if purpose == Purpose::Learning {
+                table.column("feature", &column.name)?;
+            }
+            missing_columns.push(column.name.clone());
+        }
+        if !features.is_empty() && missing_columns.len() == features.len() {
+            return Err(Error::NoFeatures { name: table.name().into(), header: shown_list(header) });
+        }
+        let mut known = vec![false; header.len()];
+        let others = [Some(&schema.target), schema.weight.as_ref()];
+        let others = others.into_iter().flatten().filter_map(|name| find(name));
+        others.chain(features.iter().flatten().copied()).for_each(|position| known[position] = true);
+        let surplus = header.iter().zip(&known).filter(|(_, known)| !**known);
+        let surplus_columns = surplus.map(|(name, _)| name.clone()).collect();
+        Ok(Plan {
+            name: table.name().into(),
+            header: header.to_vec(),
+            target,
+            weight,
+            features,
+            missing: MissingSpellings::new(&schema.missing),
+            bad_values: table.options().bad_values,
+            bad_values_met: AtomicU64::new(0),
+            missing_columns,
+            surplus_columns,
+        })
+    }
+
+    /// The number that a spelling stands for, NaN if it is missing; the spelling was not an ordinary number.
+    pub(crate) fn number(&self, spelling: &str) -> std::result::Result<f64, BadNumber> {
+        if self.missing.contains(spelling) {
+            return Ok(f64::NAN);
+        }
+        match fast_float2::parse::<f64, _>(spelling.trim()) {
+            Ok(value) if value.is_infinite() => Err(BadNumber::Infinite),
+            Ok(value) => Ok(value),
+            Err(_) => Err(BadNumber::NoNumber),
+        }
+    }
+
+    /// What to do with a value that is not a number: the row is counted from 0 in its block.
+    #[cold]
+    pub(crate) fn bad_value(&self, bad: BadNumber, row: usize, position: usize, value: &str) -> Result<f64> {
+        if self.bad_values == BadValues::Missing {
+            self.bad_values_met.fetch_add(1, Ordering::Relaxed);
+            return Ok(f64::NAN);
+        }
+        let (name, row) = (self.name.clone(), 1 + row as u64);
+        let (column, value) = (shown(&self.header[position]), shown(value));
+        Err(match bad {
+            BadNumber::NoNumber => Error::NoNumber { name, row, column, value },
+            BadNumber::Infinite => Error::Infinite { name, row, column, value },
+        })
+    }
+
+    pub(crate) fn bad_weight(&self, row: usize, position: usize, value: &str) -> Error {
+        Error::Weight {
+            name: self.name.clone(),
+            row: 1 + row as u64,
+            column: shown(&self.header[position]),
+            value: shown(value),
+        }
+    }
+}
+
+/// Why a value is not a number that can be counted.
+pub(crate) enum BadNumber {
+    NoNumber,
+    Infinite,
+}
+
+/// A table that any number of threads can read at once.
+pub struct Reader {
+    plan: Plan,
+    delimiter: u8,
+    size: Option<u64>,
+    empty: Batch,
+    input: Mutex<Input>,
+    /// How many rows each block had, as far as they were taken apart.
+    rows: Mutex<Vec<u64>>,
+}
+
+struct Input {
+    source: Source,
+    next_block: usize,
+}
+
+impl Reader {
+    pub(crate) fn new(table: Table, schema: &Schema, purpose: Purpose) -> Result<Self> {
+        let plan = Plan::new(&table, schema, purpose)?;
+        let (source, delimiter) = table.into_source();
+        let size = source.size;
+        let input = Mutex::new(Input { source, next_block: 0 });
+        let empty = Batch::new(schema);
+        Ok(Reader { plan, delimiter, size, empty, input, rows: Mutex::new(Vec::new()) })
+    }
+
+    /// A thread's share in the reading.
+    pub fn worker(&self) -> Worker<'_> {
+        let parser = DelimitedParser::new(&self.plan, self.delimiter);
+        Worker { reader: self, block: Vec::new(), parser }
+    }
+
+    /// A batch to read into.
+    pub fn empty_batch(&self) -> Batch {
+        self.empty.clone()
+    }
+
+    /// The path, or what else the table is called.
+    pub fn name(&self) -> &str {
+        &self.plan.name
+    }
+
+    /// The features of the schema that the table does not have.
+    pub fn missing_columns(&self) -> &[String] {
+        &self.plan.missing_columns
+    }
+
+    /// The columns of the table that the schema does not have.
+    pub fn surplus_columns(&self) -> &[String] {
+        &self.plan.surplus_columns
+    }
+
+    /// How many values were taken as missing because they are not of their column's kind.
+    pub fn bad_values(&self) -> u64 {
+        self.plan.bad_values_met.load(Ordering::Relaxed)
+    }
+
+    /// How many bytes were read so far; some blocks more than the rows take.
+    pub fn bytes_read(&self) -> u64 {
+        held(&self.input).source.bytes_read
+    }
+
+    /// How many bytes there are, if the table is a regular file.
+    pub fn size(&self) -> Option<u64> {
+        self.size
+    }
+
+    /// How many rows stand in the blocks before this one, all of which were taken apart.
+    pub(crate) fn rows_before(&self, block: usize) -> u64 {
+        let rows = held(&self.rows);
+        rows[..block.min(rows.len())].iter().sum()
+    }
+
+    fn next_block(&self, block: &mut Vec<u8>) -> Result<Option<usize>> {
+        let mut input = held(&self.input);
+        if !input.source.next_block(self.delimiter, block)? {
+            return Ok(None);
+        }
+        input.next_block += 1;
+        Ok(Some(input.next_block - 1))
+    }
+
+    fn blocks_taken(&self) -> usize {
+        held(&self.input).next_block
+    }
+
+    fn note_rows(&self, block: usize, count: usize) {
+        let mut rows = held(&self.rows);
+        if rows.len() <= block {
+            rows.resize(block + 1, 0);
+        }
+        rows[block] = count as u64;
+    }
+}
+
+/// One thread's share in reading a table.
+pub struct Worker<'a> {
+    reader: &'a Reader,
+    block: Vec<u8>,
+    parser: DelimitedParser<'a>,
+}
+
+/// An error, and the block whose beginning its rows are counted from.
+pub(crate) struct InBlock {
+    pub(crate) block: usize,
+    pub(crate) error: Error,
+}
+
+impl Worker<'_> {
+    /// Replaces the rows of the batch by the next ones that nobody has taken, numbered from 1. Returns the number of
+    /// their block, or `None` at the end of the table.
+    pub(crate) fn read(&mut self, batch: &mut Batch) -> std::result::Result<Option<usize>, InBlock> {
+        batch.clear();
+        batch.first_row = 1;
+        let next = self.reader.next_block(&mut self.block);
+        let block = match next {
+            Ok(Some(block)) => block,
+            Ok(None) => return Ok(None),
+            // Whoever reads the source finds the error after all blocks that were handed out.
+            Err(error) => return Err(InBlock { block: self.reader.blocks_taken(), error }),
+        };
+        let filled = self.parser.fill(&self.block, batch);
+        self.reader.note_rows(block, batch.rows);
+        filled.map(|()| Some(block)).map_err(|error| InBlock { block, error })
+    }
+}
+
+/// The rows of a table, one batch after the other.
+pub struct Batches {
+    reader: Reader,
+    block: Vec<u8>,
+    next_row: u64,
+}
+
+impl Batches {
+    pub(crate) fn new(reader: Reader) -> Self {
+        Batches { reader, block: Vec::new(), next_row: 1 }
+    }
+
+    /// Replaces the rows of the batch by the next ones of the table; `false` if there are none left.
+    ///
+    /// # Errors
+    /// If the table cannot be read or a row is not right; the batch is then of no use.
+    ///
+    /// # Panics
+    /// If the batch was not made by [`Batch::new`] for the same schema.
+    pub fn read(&mut self, batch: &mut Batch) -> Result<bool> {
+        let mut worker = self.reader.worker();
+        std::mem::swap(&mut worker.block, &mut self.block);
+        let read = worker.read(batch);
+        self.block = worker.block;
+        batch.first_row = self.next_row;
+        match read {
+            Ok(None) => Ok(false),
+            Ok(Some(_)) => {
+                self.next_row += batch.rows as u64;
+                Ok(true)
+            }
+            Err(InBlock { mut error, .. }) => {
+                error.add_rows(self.next_row - 1);
+                Err(error)
+            }
+        }
+    }
+
+    /// What is being read.
+    pub fn reader(&self) -> &Reader {
+        &self.reader
+    }
+
+    /// How many rows were read so far.
+    pub fn rows_read(&self) -> u64 {
+        self.next_row - 1
+    }
+}
+
+/// A lock whose contents are whole between any two statements, so that a panic elsewhere does no harm.
+pub(crate) fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The spellings of missing, with a quick answer for most other values.
+pub(crate) struct MissingSpellings {
+    spellings: Vec<String>,
+    /// Whether a spelling begins with this byte.
+    begins: [bool; 256],
+    empty: bool,
+    /// Whether a number, such as -999, means missing.
+    pub(crate) has_number: bool,
+}
+
+impl MissingSpellings {
+    pub(crate) fn new(spellings: &[String]) -> Self {
+        let mut begins = [false; 256];
+        for byte in spellings.iter().filter_map(|spelling| spelling.bytes().next()) {
+            begins[usize::from(byte)] = true;
+        }
+        let empty = spellings.iter().any(String::is_empty);
+        let has_number = spellings.iter().any(|spelling| spelling.parse().is_ok_and(f64::is_finite));
+        MissingSpellings { spellings: spellings.to_vec(), begins, empty, has_number }
+    }
+
+    #[inline]
+    pub(crate) fn contains(&self, value: &str) -> bool {
+        match value.as_bytes().first() {
+            None => self.empty,
+            Some(&byte) => {
+                self.begins[usize::from(byte)] && self.spellings.iter().any(|spelling| spelling == value)
+            }
+        }
+    }
+}
