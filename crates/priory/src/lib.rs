@@ -30,6 +30,7 @@ mod exact;
 mod families;
 mod fractions;
 mod model;
+pub mod moments;
 mod posterior;
 mod schema;
 mod settings;
