@@ -32,6 +32,7 @@ mod families;
 mod format;
 mod fractions;
 mod model;
+pub mod moments;
 mod posterior;
 mod report;
 mod schema;

@@ -1,0 +1,411 @@
+//! Whole tables, a block of rows at a time.
+//!
+//! Every row is added to the sums of its class as it comes from memory, all columns in one loop
+//! ([`add_rows`](super::pieces::add_rows)). Around that loop happens what is rare: sums go over into [`Wide`] before
+//! they could round, what the loop left over is added on its own, and a column of which much is left over gets
+//! another scale. None of this shows in the result, since every sum is exact.
+
+use std::collections::HashMap;
+
+use super::engine::Engine;
+use super::pieces::{MOST_ROWS, SUMS, Scale, Target};
+use super::{Moments, Wide};
+
+/// The class of a row that is not to be counted.
+pub const NO_CLASS: u32 = u32::MAX;
+
+/// Bytes of a block: what is used twice is still in the second-level cache.
+const BLOCK: usize = 1 << 18;
+
+/// f64 in a cache line. Sums begin at multiples of it.
+const LINE: usize = 8;
+
+/// Rows whose moments are wanted.
+#[derive(Debug, Clone, Copy)]
+pub struct Table<'a> {
+    /// The numbers; NaN is missing.
+    pub values: Values<'a>,
+    /// The class of each row, or [`NO_CLASS`].
+    pub classes: &'a [u32],
+    /// The weight of each row, finite; empty if every row counts one.
+    pub weights: &'a [f64],
+}
+
+/// Numbers of a table, in either order.
+#[derive(Debug, Clone, Copy)]
+pub enum Values<'a> {
+    /// Row after row, so many columns each.
+    Rows(&'a [f64], usize),
+    /// Column after column.
+    Columns(&'a [&'a [f64]]),
+}
+
+/// An infinite value, which has no place in a sum.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Infinite {
+    /// The row, counted from 0.
+    pub row: usize,
+    /// The column, counted from 0.
+    pub column: usize,
+    /// ∞ or −∞.
+    pub value: f64,
+}
+
+impl Table<'_> {
+    /// The moments of every column in every class; those of column c and class k at `c * classes + k`.
+    ///
+    /// Rows of equal class and weight are summed together. If nearly all weights differ, every value is weighted
+    /// on its own, which takes some thirty times as long.
+    ///
+    /// ```
+    /// use priory::moments::{Table, Values};
+    ///
+    /// let table = Table { values: Values::Rows(&[1e9, 3.0, 1e9 + 2.0, f64::NAN], 2), classes: &[0, 0], weights: &[] };
+    /// let moments = table.moments(1).unwrap();
+    /// assert_eq!((moments[0].mean(), moments[0].variance()), (Some(1e9 + 1.0), Some(1.0)));
+    /// assert_eq!((moments[1].weight.value(), moments[1].missing.value()), (1.0, 1.0));
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The first infinite value of a row that has a class.
+    ///
+    /// # Panics
+    ///
+    /// If the lengths do not agree, or a class is neither below `classes` nor [`NO_CLASS`].
+    pub fn moments(&self, classes: usize) -> Result<Vec<Moments>, Infinite> {
+        self.check(classes);
+        if self.weights.is_empty() {
+            return Sweep::over(self.values, self.classes, classes, Engine::available()[0]);
+        }
+        match Groups::find(self.classes, self.weights) {
+            Some(groups) => {
+                let sums =
+                    Sweep::over(self.values, &groups.of_row, groups.kinds.len(), Engine::available()[0])?;
+                Ok(groups.merge(&sums, classes))
+            }
+            None => self.moments_one_by_one(classes),
+        }
+    }
+
+    fn check(&self, classes: usize) {
+        let rows = self.classes.len();
+        match self.values {
+            Values::Rows(values, columns) => {
+                assert_eq!(values.len(), rows * columns, "one value per row and column")
+            }
+            Values::Columns(columns) => {
+                assert!(columns.iter().all(|column| column.len() == rows), "one value per row and column");
+            }
+        }
+        assert!(self.weights.is_empty() || self.weights.len() == rows, "one weight per row");
+        let in_range = |&class: &u32| class == NO_CLASS || (class as usize) < classes;
+        assert!(self.classes.iter().all(in_range), "a class is below {classes}");
+    }
+
+    /// The same, value by value.
+    fn moments_one_by_one(&self, classes: usize) -> Result<Vec<Moments>, Infinite> {
+        let columns = self.values.columns();
+        let mut moments = vec![Moments::default(); columns * classes];
+        for (row, &class) in self.classes.iter().enumerate().filter(|&(_, &class)| class != NO_CLASS) {
+            for column in 0..columns {
+                let value = self.values.get(row, column);
+                if value.is_infinite() {
+                    return Err(Infinite { row, column, value });
+                }
+                let weight = self.weights.get(row).copied().unwrap_or(1.0);
+                moments[column * classes + class as usize].add(value, weight);
+            }
+        }
+        Ok(moments)
+    }
+}
+
+impl Values<'_> {
+    fn columns(&self) -> usize {
+        match self {
+            Values::Rows(_, columns) => *columns,
+            Values::Columns(columns) => columns.len(),
+        }
+    }
+
+    fn get(&self, row: usize, column: usize) -> f64 {
+        match self {
+            Values::Rows(values, columns) => values[row * columns + column],
+            Values::Columns(columns) => columns[column][row],
+        }
+    }
+}
+
+/// Rows of equal class and weight: their moments are those of equal rows of weight one, times the weight.
+struct Groups {
+    /// Class and weight of each group.
+    kinds: Vec<(u32, f64)>,
+    of_row: Vec<u32>,
+}
+
+impl Groups {
+    /// `None` if there are too few rows in a group for grouping to pay.
+    fn find(classes: &[u32], weights: &[f64]) -> Option<Groups> {
+        let mut groups = Groups { kinds: Vec::new(), of_row: Vec::with_capacity(classes.len()) };
+        let mut known = HashMap::<(u32, u64), u32>::new();
+        for (&class, &weight) in classes.iter().zip(weights) {
+            let group = match class {
+                NO_CLASS => NO_CLASS,
+                _ => *known.entry((class, weight.to_bits())).or_insert_with(|| {
+                    groups.kinds.push((class, weight));
+                    groups.kinds.len() as u32 - 1
+                }),
+            };
+            groups.of_row.push(group);
+            if groups.kinds.len() > 64 + classes.len() / 32 {
+                return None;
+            }
+        }
+        Some(groups)
+    }
+
+    fn merge(&self, sums: &[Moments], classes: usize) -> Vec<Moments> {
+        let columns = sums.len().checked_div(self.kinds.len()).unwrap_or(0);
+        let mut moments = vec![Moments::default(); columns * classes];
+        for (i, sum) in sums.iter().enumerate() {
+            let (column, (class, weight)) = (i / self.kinds.len(), self.kinds[i % self.kinds.len()]);
+            moments[column * classes + class as usize].merge_weighted(weight, sum);
+        }
+        moments
+    }
+}
+
+/// One pass over a table whose rows all count one.
+pub(super) struct Sweep {
+    columns: usize,
+    classes: usize,
+    scales: Vec<Scale>,
+    limits: Aligned,
+    /// For every class the [`SUMS`] of every column, those of a kind side by side.
+    sums: Aligned,
+    /// Rows in the sums of each class.
+    pending: Vec<usize>,
+    /// Rows of each class.
+    rows: Vec<u64>,
+    /// Values left over in each column, in the present block.
+    leftover: Vec<usize>,
+    cells: Vec<Cell>,
+}
+
+/// What has left the sums, of one column and class.
+#[derive(Clone, Default)]
+struct Cell {
+    missing: u64,
+    sum: Wide,
+    sum_of_squares: Wide,
+}
+
+impl Sweep {
+    pub(super) fn over(
+        values: Values<'_>,
+        ids: &[u32],
+        classes: usize,
+        engine: Engine,
+    ) -> Result<Vec<Moments>, Infinite> {
+        let mut sweep = Sweep::new(values.columns(), classes);
+        if sweep.columns == 0 {
+            return Ok(Vec::new());
+        }
+        let block_rows = (BLOCK / size_of::<f64>() / sweep.columns).clamp(64, MOST_ROWS / 2);
+        let mut transposed = Vec::new();
+        for (ids, start) in ids.chunks(block_rows).zip((0..).step_by(block_rows)) {
+            let (block, stride) = match values {
+                Values::Rows(values, columns) => (&values[start * columns..][..ids.len() * columns], columns),
+                Values::Columns(columns) => {
+                    transpose(columns, start, ids.len(), sweep.width(), &mut transposed);
+                    (&transposed[..], sweep.width())
+                }
+            };
+            sweep
+                .add(block, stride, ids, engine)
+                .map_err(|found| Infinite { row: start + found.row, ..found })?;
+        }
+        Ok(sweep.finish())
+    }
+
+    fn new(columns: usize, classes: usize) -> Sweep {
+        let width = columns.next_multiple_of(LINE);
+        Sweep {
+            columns,
+            classes,
+            scales: Vec::new(),
+            limits: Aligned::new(width),
+            sums: Aligned::new(classes * SUMS * width),
+            pending: vec![0; classes],
+            rows: vec![0; classes],
+            leftover: vec![0; columns],
+            cells: vec![Cell::default(); columns * classes],
+        }
+    }
+
+    fn width(&self) -> usize {
+        self.columns.next_multiple_of(LINE)
+    }
+
+    /// Adds a block of rows, `stride` values each. What stands beyond the columns is zero.
+    fn add(&mut self, block: &[f64], stride: usize, ids: &[u32], engine: Engine) -> Result<(), Infinite> {
+        self.choose_scales(block, stride);
+        self.make_room(ids);
+        let mut infinite = None;
+        let (cells, leftover, classes) = (&mut self.cells, &mut self.leftover, self.classes);
+        let mut add_leftover = |row: usize, values: &[f64], rests: &[f64]| {
+            for (column, (&x, &rest)) in
+                values.iter().zip(rests).enumerate().filter(|(_, (_, rest))| **rest != 0.0)
+            {
+                let cell = &mut cells[column * classes + ids[row] as usize];
+                if x.is_nan() {
+                    cell.missing += 1;
+                } else if x.is_infinite() {
+                    infinite.get_or_insert(Infinite { row, column, value: x });
+                } else {
+                    leftover[column] += 1;
+                    cell.complete(x, rest);
+                }
+            }
+        };
+        let mut rests = Aligned::new(stride);
+        let target = Target {
+            limits: self.limits.slice(),
+            sums: self.sums.slice_mut(),
+            rests: rests.slice_mut(),
+            leftover: &mut add_leftover,
+        };
+        engine.add_rows(block, stride, ids, target);
+        infinite.map_or(Ok(()), Err)
+    }
+
+    /// Gives every column a scale, at first, and later another one to those of which much was left over.
+    fn choose_scales(&mut self, block: &[f64], stride: usize) {
+        let first = self.scales.is_empty();
+        self.scales.resize(self.columns, Scale::SMALLEST);
+        let rows = block.len() / stride;
+        for column in 0..self.columns {
+            let poor = std::mem::take(&mut self.leftover[column]) > rows / 32;
+            if !first && !poor {
+                continue;
+            }
+            let scale = scale_for(block.iter().skip(column).step_by(stride).copied());
+            if first || scale != self.scales[column] {
+                self.empty_column(column);
+                self.set_scale(column, scale);
+            }
+        }
+    }
+
+    fn set_scale(&mut self, column: usize, scale: Scale) {
+        let width = self.width();
+        self.scales[column] = scale;
+        self.limits.slice_mut()[column] = scale.limit();
+        let sums = self.sums.slice_mut().iter_mut().skip(column).step_by(width);
+        sums.zip(scale.origins().into_iter().cycle()).for_each(|(sum, origin)| *sum = origin);
+    }
+
+    /// Empties the sums of classes that could otherwise get too many rows from this block.
+    fn make_room(&mut self, ids: &[u32]) {
+        let counted = || ids.iter().filter(|&&id| id != NO_CLASS).map(|&id| id as usize);
+        for class in counted() {
+            if self.pending[class] + ids.len() > MOST_ROWS {
+                (0..self.columns).for_each(|column| self.empty(column, class));
+                self.pending[class] = 0;
+            }
+        }
+        for class in counted() {
+            self.pending[class] += 1;
+            self.rows[class] += 1;
+        }
+    }
+
+    fn empty_column(&mut self, column: usize) {
+        for class in 0..self.classes {
+            if self.pending[class] > 0 {
+                self.empty(column, class);
+            }
+        }
+    }
+
+    /// Moves the sums of one column and class over into [`Wide`].
+    fn empty(&mut self, column: usize, class: usize) {
+        let (width, origins) = (self.width(), self.scales[column].origins());
+        let sums = self.sums.slice_mut()[class * SUMS * width + column..].iter_mut().step_by(width);
+        let cell = &mut self.cells[column * self.classes + class];
+        for (i, (sum, origin)) in sums.zip(origins).enumerate() {
+            match i {
+                0..3 => cell.sum.add(*sum - origin),
+                3..6 => cell.sum_of_squares.add(*sum),
+                _ => cell.sum_of_squares.add(2.0 * *sum),
+            }
+            *sum = origin;
+        }
+    }
+
+    fn finish(mut self) -> Vec<Moments> {
+        (0..self.scales.len()).for_each(|column| self.empty_column(column));
+        let rows = self.rows.iter().cycle();
+        let moments = self.cells.into_iter().zip(rows).map(|(cell, &rows)| Moments {
+            weight: Wide::from(rows - cell.missing),
+            missing: Wide::from(cell.missing),
+            sum: cell.sum,
+            sum_of_squares: cell.sum_of_squares,
+        });
+        moments.collect()
+    }
+}
+
+impl Cell {
+    /// Adds what the sums lack of a value of which they hold all but the rest.
+    fn complete(&mut self, x: f64, rest: f64) {
+        let held = x - rest;
+        self.sum.add(rest);
+        self.sum_of_squares.add_square(x);
+        self.sum_of_squares.add_weighted(-held, held);
+    }
+}
+
+/// A scale that suits these values: all but one in 64 of them lie below, so that a few monsters do not matter.
+fn scale_for(values: impl Iterator<Item = f64>) -> Scale {
+    let mut scales: Vec<Scale> = values.filter(|x| x.is_finite() && *x != 0.0).map(Scale::above).collect();
+    match scales.len() {
+        0 => Scale::SMALLEST,
+        n => *scales.select_nth_unstable(n - 1 - n / 64).1,
+    }
+}
+
+/// Rows of columns, `stride` values each; what stands beyond the columns is zero.
+fn transpose(columns: &[&[f64]], start: usize, rows: usize, stride: usize, out: &mut Vec<f64>) {
+    out.clear();
+    out.resize(rows * stride, 0.0);
+    for (columns, first) in columns.chunks(LINE).zip((0..).step_by(LINE)) {
+        for (row, i) in out.chunks_exact_mut(stride).zip(start..) {
+            row[first..].iter_mut().zip(columns).for_each(|(x, column)| *x = column[i]);
+        }
+    }
+}
+
+/// Zeros that begin with a cache line, so that no vector of sums straddles two.
+struct Aligned {
+    buffer: Vec<f64>,
+    start: usize,
+    length: usize,
+}
+
+impl Aligned {
+    fn new(length: usize) -> Aligned {
+        let buffer = vec![0.0; length + LINE - 1];
+        let start = buffer.as_ptr().align_offset(LINE * size_of::<f64>()).min(LINE - 1);
+        Aligned { buffer, start, length }
+    }
+
+    fn slice(&self) -> &[f64] {
+        &self.buffer[self.start..][..self.length]
+    }
+
+    fn slice_mut(&mut self) -> &mut [f64] {
+        &mut self.buffer[self.start..][..self.length]
+    }
+}
