@@ -46,6 +46,7 @@ impl Batch {
     pub fn new(schema: &Schema) -> Self {
         let columns = schema.columns.iter().map(|column| match column.kind {
             Kind::Category | Kind::Joint => BatchColumn::Category(CategoryColumn::default()),
+            Kind::Number => BatchColumn::Number(Vec::new()),
         });
         Batch { first_row: 1, columns: columns.collect(), ..Batch::default() }
     }
@@ -101,6 +102,25 @@ impl Batch {
             classes: self.classes.select(rows),
             weights: if self.weights.is_empty() { Vec::new() } else { pick(&self.weights, rows) },
             columns: self.columns.iter().map(|column| column.select(rows)).collect(),
+        }
+    }
+
+    /// A value as text, unless it is missing.
+    pub fn written(&self, column: usize, row: usize) -> Option<String> {
+        match &self.columns[column] {
+            BatchColumn::Category(column) => column.value(row).map(str::to_owned),
+            BatchColumn::Number(values) => (!values[row].is_nan()).then(|| values[row].to_string()),
+        }
+    }
+
+    /// A column of numbers.
+    ///
+    /// # Panics
+    /// If the column at this position holds strings; the schema says which do.
+    pub fn numbers(&self, column: usize) -> &[f64] {
+        match &self.columns[column] {
+            BatchColumn::Number(values) => values,
+            BatchColumn::Category(_) => panic!("column {column} of the batch holds strings"),
         }
     }
 

@@ -18,6 +18,16 @@ pub enum Error {
         /// The weight as it was found.
         weight: f64,
     },
+    /// A number is infinite.
+    #[error("row {row}, column `{column}`: {value} cannot be counted; numbers must be finite")]
+    Infinite {
+        /// Row of the data, counted from 1.
+        row: u64,
+        /// The column.
+        column: String,
+        /// The value.
+        value: f64,
+    },
     /// All weights together exceed what an f64 can hold.
     #[error("row {row}: the weights add up to more than {:e}", f64::MAX)]
     WeightOverflow {
@@ -98,6 +108,7 @@ impl Error {
         match self {
             Error::Weight { row, .. }
             | Error::WeightOverflow { row }
+            | Error::Infinite { row, .. }
             | Error::HeavyRow { row, .. }
             | Error::NeverLearnt { row, .. } => *row += rows,
             _ => {}

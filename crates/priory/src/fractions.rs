@@ -10,8 +10,10 @@ use crate::batch::Batch;
 use crate::error::{Error, Result};
 use crate::estimate::{self, Ratio};
 use crate::families::{ExactlyPrepared, FamilyStatistics};
+use crate::model::feature_name;
 use crate::settings::Settings;
 use crate::statistics::{Statistics, check_prior};
+use crate::tally::Tally;
 
 /// Statistics made ready to answer in fractions.
 pub struct Fractions {
@@ -44,8 +46,14 @@ impl Fractions {
         if statistics.classes.is_empty() {
             return Err(Error::Empty);
         }
-        let whole = statistics.class_weight.is_whole()
-            && statistics.factors.iter().all(|factor| factor.counts().is_whole());
+        let whole = |factor: &FamilyStatistics| factor.counts().is_none_or(Tally::is_whole);
+        let whole = statistics.class_weight.is_whole() && statistics.factors.iter().all(whole);
+        if let Some(number) = statistics.factors.iter().find(|factor| factor.counts().is_none()) {
+            let name = feature_name(&statistics.schema, number.columns());
+            return Err(Error::NoFractions(format!(
+                "there are no fractions to show: `{name}` is a column of numbers"
+            )));
+        }
         if !whole {
             return Err(Error::NoFractions(
                 "there are no fractions to show: the weights are not whole numbers".into(),

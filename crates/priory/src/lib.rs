@@ -54,7 +54,9 @@ pub use model::{Contribution, Explanation, LinearForm, Model};
 pub use posterior::{Outcome, Posterior, Scores};
 pub use report::{ClassSummary, FeatureSummary, Summary, ValueSummary};
 pub use schema::{Column, Kind, MISSING_SPELLINGS, Schema};
-pub use settings::{Family, MissingValues, OTHER_VALUES, Prior, Pseudocounts, Settings, Smoothing};
+pub use settings::{
+    Family, MissingValues, OTHER_VALUES, Prior, Pseudocounts, Settings, Smoothing, VarianceFloor,
+};
 pub use statistics::{MOST_CLASSES, Statistics};
 pub use vocabulary::{Vocabulary, canonical_order};
 

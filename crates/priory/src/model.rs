@@ -110,12 +110,10 @@ impl Model {
             .factors
             .iter()
             .map(|factor| {
-                let values: Vec<Option<&str>> =
-                    factor.columns.iter().map(|&column| batch.category(column).value(row)).collect();
-                let (log_likelihood, met) = factor.likelihood.contribution(&values);
+                let (log_likelihood, met) = factor.likelihood.contribution(batch, row);
                 Contribution {
                     feature: feature_name(&self.schema, &factor.columns),
-                    value: written_out(&values),
+                    value: written_out(batch, &factor.columns, row),
                     unseen: !met,
                     log_likelihood,
                 }
@@ -222,9 +220,10 @@ pub(crate) fn feature_name(schema: &Schema, columns: &[usize]) -> String {
 pub(crate) const MISSING_NAME: &str = "(missing)";
 
 /// The values of a factor in words; `None` if all of them are missing.
-fn written_out(values: &[Option<&str>]) -> Option<String> {
+fn written_out(batch: &Batch, columns: &[usize], row: usize) -> Option<String> {
+    let values: Vec<Option<String>> = columns.iter().map(|&column| batch.written(column, row)).collect();
     values.iter().any(Option::is_some).then(|| {
-        let words: Vec<&str> = values.iter().map(|value| value.unwrap_or(MISSING_NAME)).collect();
+        let words: Vec<&str> = values.iter().map(|value| value.as_deref().unwrap_or(MISSING_NAME)).collect();
         words.join(", ")
     })
 }

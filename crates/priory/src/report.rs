@@ -26,8 +26,8 @@ pub struct Summary {
     pub features: Vec<FeatureSummary>,
     /// How many free parameters P(x | class) has under the naive assumption: K Σ (J − 1).
     pub naive_parameters: BigUint,
-    /// How many it would have without: K (∏ J − 1).
-    pub joint_parameters: BigUint,
+    /// How many it would have without: K (∏ J − 1). There is no such number if a feature is a number.
+    pub joint_parameters: Option<BigUint>,
 }
 
 /// One class.
@@ -56,6 +56,8 @@ pub struct FeatureSummary {
     pub values: Vec<ValueSummary>,
     /// The weight of the rows without a value, per class.
     pub missing: Vec<f64>,
+    /// Mean and standard deviation in each class, if it is a number.
+    pub normal: Option<Vec<(f64, f64)>>,
 }
 
 /// One value of a feature.
@@ -92,16 +94,18 @@ impl Summary {
             .iter()
             .map(|factor| FeatureSummary::new(factor, &statistics.schema, settings, fractions.as_ref()));
         let features = features.collect::<Result<Vec<_>>>()?;
-        let sizes = column_sizes(&statistics, settings)?;
         let k = statistics.classes.len();
-        let one_less: usize = sizes.iter().map(|size| size.saturating_sub(1)).sum();
-        let cells: BigUint = sizes.iter().map(|&size| BigUint::from(size.max(1))).product();
+        let parameters: usize = features.iter().map(FeatureSummary::parameters).sum();
+        let joint = column_sizes(&statistics, settings)?.map(|sizes| {
+            let cells: BigUint = sizes.iter().map(|&size| BigUint::from(size.max(1))).product();
+            BigUint::from(k) * (cells - 1_u32)
+        });
         Ok(Summary {
             rows: statistics.rows,
             classes: classes.collect(),
             features,
-            naive_parameters: BigUint::from(k) * one_less,
-            joint_parameters: BigUint::from(k) * (cells - 1_u32),
+            naive_parameters: BigUint::from(k) * parameters,
+            joint_parameters: joint,
         })
     }
 
@@ -127,10 +131,16 @@ impl Summary {
                     "fraction": value.fraction.as_ref().map(|fraction| by_class(&names, fraction)),
                 })).collect::<Vec<_>>(),
                 "missing": by_class(&names, &feature.missing),
+                "mean": feature.normal.as_ref().map(|normal| {
+                    by_class(&names, &normal.iter().map(|(mean, _)| *mean).collect::<Vec<_>>())
+                }),
+                "standard_deviation": feature.normal.as_ref().map(|normal| {
+                    by_class(&names, &normal.iter().map(|(_, deviation)| *deviation).collect::<Vec<_>>())
+                }),
             })).collect::<Vec<_>>(),
             "parameters": {
                 "naive": json_count(&self.naive_parameters),
-                "joint": json_count(&self.joint_parameters),
+                "joint": self.joint_parameters.as_ref().map(json_count),
             },
         })
     }
@@ -144,8 +154,17 @@ impl FeatureSummary {
         fractions: Option<&Fractions>,
     ) -> Result<Self> {
         let prepared = factor.prepare::<f64>(schema, settings)?;
+        let (name, kind) =
+            (feature_name(schema, factor.columns()), schema.columns[factor.columns()[0]].kind.name());
+        let family = prepared.family().name();
+        let (Some(counts), None) = (factor.counts(), prepared.normals()) else {
+            let normal = prepared.normals().map(|normals| {
+                normals.iter().map(|normal| (normal.mean, libm::sqrt(normal.variance))).collect()
+            });
+            let missing = factor.moments().iter().map(|moments| moments.missing.value()).collect();
+            return Ok(FeatureSummary { name, kind, family, values: Vec::new(), missing, normal });
+        };
         let exact = fractions.map(|fractions| fractions.prepare(factor)).transpose()?;
-        let counts = factor.counts();
         let classes = 0..counts.classes();
         let combinations = combinations(factor, prepared.possible_values(), settings.missing);
         let values = combinations.into_iter().map(|(names, row)| {
@@ -165,12 +184,18 @@ impl FeatureSummary {
             }
         });
         Ok(FeatureSummary {
-            name: feature_name(schema, factor.columns()),
-            kind: schema.columns[factor.columns()[0]].kind.name(),
-            family: prepared.family().name(),
+            name,
+            kind,
+            family,
             values: values.collect(),
             missing: classes.clone().map(|class| counts.get(0, class)).collect(),
+            normal: None,
         })
+    }
+
+    /// Free parameters for each class.
+    fn parameters(&self) -> usize {
+        if self.normal.is_some() { 2 } else { self.values.len().saturating_sub(1) }
     }
 }
 
@@ -194,11 +219,12 @@ fn combinations(
             });
             cells.collect()
         }
+        FamilyStatistics::Number(..) => Vec::new(),
     }
 }
 
-/// J of each column: how many values it can take.
-fn column_sizes(statistics: &Statistics, settings: &Settings) -> Result<Vec<usize>> {
+/// J of each column: how many values it can take; `None` if one is a number.
+fn column_sizes(statistics: &Statistics, settings: &Settings) -> Result<Option<Vec<usize>>> {
     let mut sizes = Vec::new();
     for factor in &statistics.factors {
         match factor {
@@ -206,9 +232,10 @@ fn column_sizes(statistics: &Statistics, settings: &Settings) -> Result<Vec<usiz
                 sizes.push(factor.prepare::<f64>(&statistics.schema, settings)?.possible_values().len());
             }
             FamilyStatistics::Joint(joint) => sizes.extend(joint.values.iter().map(Vocabulary::len)),
+            FamilyStatistics::Number(..) => return Ok(None),
         }
     }
-    Ok(sizes)
+    Ok(Some(sizes))
 }
 
 impl Explanation {

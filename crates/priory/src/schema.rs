@@ -47,6 +47,8 @@ pub enum Kind {
     Category,
     /// The weight of each combination of values of all joint columns together.
     Joint,
+    /// Exact sums of its values and of their squares.
+    Number,
 }
 
 impl Kind {
@@ -55,6 +57,7 @@ impl Kind {
         match self {
             Kind::Category => "category",
             Kind::Joint => "joint",
+            Kind::Number => "number",
         }
     }
 }

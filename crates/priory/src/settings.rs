@@ -15,6 +15,7 @@ use crate::error::{Error, Result};
 /// | `column_smoothing` | none | overrides `smoothing` for single columns |
 /// | `families` | automatic | see [`Family`] |
 /// | `missing` | skipped | see [`MissingValues`] |
+/// | `variance_floor` | 1e-9 of the column's variance | see [`VarianceFloor`] |
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
@@ -30,6 +31,9 @@ pub struct Settings {
     pub families: BTreeMap<String, Family>,
     /// What a missing value says.
     pub missing: MissingValues,
+    /// The least variance of a Gaussian.
+    #[serde(skip_serializing_if = "VarianceFloor::is_default", default)]
+    pub variance_floor: VarianceFloor,
 }
 
 /// Where P(class) comes from.
@@ -87,6 +91,8 @@ pub enum Family {
     Bernoulli,
     /// One probability for each combination of the values of several columns.
     Joint,
+    /// A normal distribution of numbers.
+    Gaussian,
 }
 
 /// What a missing value says about the class.
@@ -98,6 +104,28 @@ pub enum MissingValues {
     Skipped,
     /// It is a value like any other.
     Counted,
+}
+
+/// The least variance that a Gaussian may have: a column that is constant within a class would have none.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum VarianceFloor {
+    /// A share of the variance of the whole column.
+    Relative(f64),
+    /// A fixed amount.
+    Absolute(f64),
+}
+
+impl Default for VarianceFloor {
+    fn default() -> Self {
+        VarianceFloor::Relative(1e-9)
+    }
+}
+
+impl VarianceFloor {
+    fn is_default(&self) -> bool {
+        *self == VarianceFloor::default()
+    }
 }
 
 impl Smoothing {
@@ -118,6 +146,7 @@ impl Family {
             Family::Categorical => "categorical",
             Family::Bernoulli => "bernoulli",
             Family::Joint => "joint",
+            Family::Gaussian => "gaussian",
         }
     }
 }
@@ -138,6 +167,8 @@ impl Settings {
             Prior::Given(shares) => check_shares(shares)?,
             Prior::Empirical | Prior::Uniform => {}
         }
+        let (VarianceFloor::Relative(floor) | VarianceFloor::Absolute(floor)) = self.variance_floor;
+        check_amount("the variance floor", floor)?;
         self.smoothing.check()?;
         self.column_smoothing.values().try_for_each(Smoothing::check)
     }

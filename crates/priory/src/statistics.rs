@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use crate::estimate;
 use crate::families::{FamilyStatistics, Removed};
 use crate::model::Model;
+use crate::moments::{self, Moments};
 use crate::posterior::Scores;
 use crate::schema::Schema;
 use crate::settings::{Prior, Settings};
@@ -86,26 +87,76 @@ impl Statistics {
     /// As for [`observe`](Self::observe).
     pub fn observe_rows(&mut self, batch: &Batch, rows: impl Iterator<Item = usize> + Clone) -> Result<()> {
         self.check_batch(batch, rows.clone())?;
+        let (class_of, new_classes) = self.class_of_rows(batch, rows);
+        let numbers = self.sum_numbers(batch, &class_of, self.classes.len() + new_classes.len())?;
+
+        new_classes.iter().for_each(|name| {
+            self.classes.intern(name);
+        });
+        let classes = self.classes.len();
+        self.class_weight.grow(1, classes);
+        for (row, class) in class_of.iter().enumerate() {
+            if let Some(class) = *class {
+                self.class_weight.add(0, class as usize, batch.weight(row));
+                self.rows += 1;
+            }
+        }
+        let mut numbers = numbers.chunks_exact(classes.max(1));
+        for factor in &mut self.factors {
+            factor.observe(&class_of, batch, classes);
+            if let FamilyStatistics::Number(_, number) = factor {
+                let sums = numbers.next().unwrap_or_default();
+                number.moments.iter_mut().zip(sums).for_each(|(all, sum)| all.merge(sum));
+            }
+        }
+        Ok(())
+    }
+
+    /// The class of each of these rows, `None` for rows that do not count; and the classes that are new.
+    fn class_of_rows<'b>(
+        &self,
+        batch: &'b Batch,
+        rows: impl Iterator<Item = usize>,
+    ) -> (Vec<Option<u32>>, Vec<&'b str>) {
         let mut id_of: Vec<Option<u32>> = vec![None; batch.classes.values.len() + 1];
         let mut class_of: Vec<Option<u32>> = vec![None; batch.rows];
+        let mut new_classes = Vec::new();
         for row in rows {
             let code = batch.classes.codes[row];
-            let weight = batch.weight(row);
-            if code == MISSING || weight == 0.0 {
+            if code == MISSING || batch.weight(row) == 0.0 {
                 continue;
             }
-            let class = *id_of[code as usize].get_or_insert_with(|| {
-                let id = self.classes.intern(batch.classes.values.name(code as usize - 1));
-                self.class_weight.grow(1, id + 1);
+            class_of[row] = Some(*id_of[code as usize].get_or_insert_with(|| {
+                let name = batch.classes.values.name(code as usize - 1);
+                let id = self.classes.get(name).unwrap_or_else(|| {
+                    new_classes.push(name);
+                    self.classes.len() + new_classes.len() - 1
+                });
                 id as u32
-            });
-            class_of[row] = Some(class);
-            self.class_weight.add(0, class as usize, weight);
-            self.rows += 1;
+            }));
         }
-        let classes = self.classes.len();
-        self.factors.iter_mut().for_each(|factor| factor.observe(&class_of, batch, classes));
-        Ok(())
+        (class_of, new_classes)
+    }
+
+    /// The moments of every column of numbers in every class, column after column. All columns are summed at once,
+    /// which is how the sums are fast.
+    fn sum_numbers(&self, batch: &Batch, class_of: &[Option<u32>], classes: usize) -> Result<Vec<Moments>> {
+        let positions: Vec<usize> = self.factors.iter().filter_map(FamilyStatistics::number_column).collect();
+        if positions.is_empty() {
+            return Ok(Vec::new());
+        }
+        let columns: Vec<&[f64]> = positions.iter().map(|&column| batch.numbers(column)).collect();
+        let class_of: Vec<u32> = class_of.iter().map(|class| class.unwrap_or(moments::NO_CLASS)).collect();
+        let table = moments::Table {
+            values: moments::Values::Columns(&columns),
+            classes: &class_of,
+            weights: &batch.weights,
+        };
+        table.moments(classes).map_err(|infinite| Error::Infinite {
+            row: batch.row_number(infinite.row),
+            column: self.schema.columns[positions[infinite.column]].name.clone(),
+            value: infinite.value,
+        })
     }
 
     /// Takes the rows of a batch away, as if they had never been learnt.
@@ -197,7 +248,7 @@ impl Statistics {
     pub fn check_size(&self) -> Result<()> {
         self.factors.iter().try_for_each(|factor| match factor {
             FamilyStatistics::Joint(joint) => joint.check_size(self.classes.len()),
-            FamilyStatistics::Category(..) => Ok(()),
+            FamilyStatistics::Category(..) | FamilyStatistics::Number(..) => Ok(()),
         })
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use priory::{
     Batch, BatchColumn, CategoryColumn, Column, Evaluation, Family, FoldStatistics, Folds, Kind,
     MissingValues, Model, Prior, Pseudocounts, Result, Schema, Settings, Smoothing, Statistics,
-    majority_class,
+    VarianceFloor, majority_class,
 };
 use proptest::prelude::*;
 
@@ -27,14 +27,17 @@ type Row = (Option<usize>, [Option<usize>; 5], f64);
 struct Table {
     joint: bool,
     weighted: bool,
+    /// Whether the fourth column is also there as a number.
+    numbers: bool,
     rows: Vec<Row>,
 }
 
 impl Table {
     fn schema(&self) -> Schema {
         let kind = |i| if self.joint && i >= 3 { Kind::Joint } else { Kind::Category };
-        Schema::new("class", (0..5).map(|i| Column::new(format!("c{i}"), kind(i))).collect())
-            .expect("the names differ")
+        let columns = (0..5).map(|i| Column::new(format!("c{i}"), kind(i)));
+        let number = self.numbers.then(|| Column::new("c5", Kind::Number));
+        Schema::new("class", columns.chain(number).collect()).expect("the names differ")
     }
 
     fn batch(&self) -> Batch {
@@ -47,7 +50,9 @@ impl Table {
             }
         }
         let weights = self.rows.iter().filter(|_| self.weighted).map(|row| row.2).collect();
-        let columns = columns.into_iter().map(BatchColumn::Category).collect();
+        let number = |row: &Row| row.1[3].map_or(f64::NAN, |value| 0.7 * value as f64 - 2.0);
+        let numbers = self.numbers.then(|| BatchColumn::Number(self.rows.iter().map(number).collect()));
+        let columns = columns.into_iter().map(BatchColumn::Category).chain(numbers).collect();
         Batch { first_row: 1, rows: self.rows.len(), classes, weights, columns }
     }
 }
@@ -67,7 +72,12 @@ fn table(most_rows: usize) -> impl Strategy<Value = Table> {
     let class = prop::option::weighted(0.95, prop_oneof![6 => 0usize..2, 1 => 2usize..4]);
     let weight = prop_oneof![4 => Just(1.0), 2 => Just(0.1), 1 => Just(0.7), 1 => Just(0.0), 1 => Just(1e-17), 1 => 0.0..1e4];
     let rows = prop::collection::vec((class, values, weight), 1..most_rows);
-    (any::<bool>(), any::<bool>(), rows).prop_map(|(joint, weighted, rows)| Table { joint, weighted, rows })
+    (any::<bool>(), any::<bool>(), any::<bool>(), rows).prop_map(|(joint, weighted, numbers, rows)| Table {
+        joint,
+        weighted,
+        numbers,
+        rows,
+    })
 }
 
 fn settings() -> impl Strategy<Value = Settings> {
@@ -112,6 +122,7 @@ fn settings() -> impl Strategy<Value = Settings> {
             column_smoothing: of_c0.into_iter().map(|smoothing| ("c0".to_owned(), smoothing)).collect(),
             families: family.into_iter().map(|(name, family)| (name.to_owned(), family)).collect(),
             missing,
+            variance_floor: VarianceFloor::default(),
         },
     )
 }
@@ -154,7 +165,8 @@ proptest! {
                 None => prop_assert_eq!(bits(scores.row(row)), bits(everything.row(row))),
                 Some(Ok(model)) => {
                     let explained = model.explain(&batch, row).unwrap();
-                    prop_assert!(explained.log_joint.iter().all(|x| *x <= 0.0), "{:?}", explained);
+                    let densities = table.numbers; // which may be above one
+                    prop_assert!(densities || explained.log_joint.iter().all(|x| *x <= 0.0), "{:?}", explained);
                     let log_joint = by_class(whole_classes(&whole).as_slice(), model, &explained.log_joint);
                     prop_assert_eq!(bits(scores.row(row)), bits(&log_joint), "row {}: {:?}", row, explained);
                     prop_assert_eq!(posterior.outcome(row), explained.outcome);

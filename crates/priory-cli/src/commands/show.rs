@@ -58,19 +58,25 @@ fn write_summary(out: &mut impl Write, summary: &Summary, fractions: bool) -> Re
         writeln!(out, "{}: {}", bold(&feature.name), feature.family)?;
         writeln!(out, "{}", feature_grid(summary, feature, fractions).render())?;
     }
-    writeln!(
-        out,
-        "parameters: {} with the naive assumption, {} without",
-        short(&summary.naive_parameters),
-        short(&summary.joint_parameters)
-    )?;
+    write!(out, "parameters: {} with the naive assumption", short(&summary.naive_parameters))?;
+    if let Some(joint) = &summary.joint_parameters {
+        write!(out, ", {} without", short(joint))?;
+    }
+    writeln!(out)?;
     Ok(())
 }
 
 fn feature_grid(summary: &Summary, feature: &FeatureSummary, fractions: bool) -> Grid {
     let mut grid = Grid::new();
-    let headings = summary.classes.iter().map(|class| format!("P(x | {})", class.name));
-    grid.row(std::iter::once("x".to_owned()).chain(headings));
+    if let Some(normal) = &feature.normal {
+        let row = |name: &str, cells: Vec<String>| std::iter::once(name.to_owned()).chain(cells);
+        grid.row(row("", summary.classes.iter().map(|class| class.name.clone()).collect()));
+        grid.row(row("mean", normal.iter().map(|(mean, _)| number(*mean)).collect()));
+        grid.row(row("standard deviation", normal.iter().map(|(_, deviation)| number(*deviation)).collect()));
+    } else {
+        let headings = summary.classes.iter().map(|class| format!("P(x | {})", class.name));
+        grid.row(std::iter::once("x".to_owned()).chain(headings));
+    }
     for value in feature.values.iter().take(MOST_VALUES) {
         let cells = (0..summary.classes.len()).map(|class| match &value.fraction {
             Some(fraction) if fractions => fraction[class].clone(),
@@ -111,4 +117,13 @@ fn short(number: &impl ToString) -> String {
 
 fn rows(weight: f64) -> String {
     format!("{} {}", count(weight), if weight == 1.0 { "row" } else { "rows" })
+}
+
+/// Six significant digits.
+fn number(x: f64) -> String {
+    if x == 0.0 || (1e-3..1e7).contains(&x.abs()) {
+        let before = x.abs().max(1.0).log10().floor() as usize + 1;
+        return format!("{x:.*}", 6_usize.saturating_sub(before));
+    }
+    format!("{x:.5e}")
 }

@@ -336,9 +336,11 @@ impl JointLikelihood {
     }
 
     /// log P(what is known | class) for each class, and whether every value was met in training.
-    pub(crate) fn contribution(&self, values: &[Option<&str>]) -> (Vec<f64>, bool) {
+    pub(crate) fn contribution(&self, batch: &Batch, row: usize) -> (Vec<f64>, bool) {
         let estimate = self.estimate();
-        (log_likelihoods(&estimate, values, self.classes), estimate.is_met(values))
+        let columns = self.statistics.columns.iter();
+        let values: Vec<Option<&str>> = columns.map(|&column| batch.category(column).value(row)).collect();
+        (log_likelihoods(&estimate, &values, self.classes), estimate.is_met(&values))
     }
 }
 

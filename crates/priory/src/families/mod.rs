@@ -2,10 +2,12 @@
 
 pub(crate) mod bernoulli;
 pub(crate) mod categorical;
+pub(crate) mod gaussian;
 pub(crate) mod joint;
 
 use bernoulli::{BernoulliLikelihood, Sides};
 use categorical::{CategoricalLikelihood, CategoryEstimate, CategoryStatistics};
+use gaussian::{GaussianEstimate, GaussianLikelihood, Normal, NumberStatistics};
 use joint::{JointEstimate, JointLikelihood, JointStatistics};
 use num_rational::BigRational;
 
@@ -13,6 +15,7 @@ use crate::batch::Batch;
 use crate::error::{Error, Result};
 use crate::estimate::{Ratio, Scalar};
 use crate::exact::ExactSum;
+use crate::moments::Moments;
 use crate::schema::{Kind, Schema};
 use crate::settings::{Family, Settings};
 use crate::tally::Tally;
@@ -31,6 +34,8 @@ pub(crate) enum FamilyStatistics {
     Category(usize, CategoryStatistics),
     /// Several columns at once.
     Joint(JointStatistics),
+    /// One column of numbers, at this position in the schema.
+    Number(usize, NumberStatistics),
 }
 
 impl FamilyStatistics {
@@ -45,6 +50,7 @@ impl FamilyStatistics {
                     factors.push(FamilyStatistics::Joint(JointStatistics::empty(joint.clone())));
                 }
                 Kind::Joint => {}
+                Kind::Number => factors.push(FamilyStatistics::Number(i, NumberStatistics::default())),
             }
         }
         factors
@@ -53,24 +59,55 @@ impl FamilyStatistics {
     /// Positions in the schema of the columns that this factor covers.
     pub(crate) fn columns(&self) -> &[usize] {
         match self {
-            FamilyStatistics::Category(column, _) => std::slice::from_ref(column),
+            FamilyStatistics::Category(column, _) | FamilyStatistics::Number(column, _) => {
+                std::slice::from_ref(column)
+            }
             FamilyStatistics::Joint(joint) => &joint.columns,
         }
     }
 
-    pub(crate) fn counts(&self) -> &Tally {
+    /// The weights of values or combinations; a column of numbers has none.
+    pub(crate) fn counts(&self) -> Option<&Tally> {
         match self {
-            FamilyStatistics::Category(_, category) => &category.counts,
-            FamilyStatistics::Joint(joint) => &joint.counts,
+            FamilyStatistics::Category(_, category) => Some(&category.counts),
+            FamilyStatistics::Joint(joint) => Some(&joint.counts),
+            FamilyStatistics::Number(..) => None,
         }
     }
 
+    /// Where the column stands, if it holds numbers.
+    pub(crate) fn number_column(&self) -> Option<usize> {
+        match self {
+            FamilyStatistics::Number(column, _) => Some(*column),
+            FamilyStatistics::Category(..) | FamilyStatistics::Joint(_) => None,
+        }
+    }
+
+    /// The sums of a column of numbers, for each class.
+    pub(crate) fn moments(&self) -> &[Moments] {
+        match self {
+            FamilyStatistics::Number(_, number) => &number.moments,
+            FamilyStatistics::Category(..) | FamilyStatistics::Joint(_) => &[],
+        }
+    }
+
+    /// How many classes were seen here.
+    fn classes(&self) -> usize {
+        match self {
+            FamilyStatistics::Category(_, category) => category.counts.classes(),
+            FamilyStatistics::Joint(joint) => joint.counts.classes(),
+            FamilyStatistics::Number(_, number) => number.moments.len(),
+        }
+    }
+
+    /// Counts the rows of a batch. Numbers are summed for all columns at once, in [`crate::statistics`].
     pub(crate) fn observe(&mut self, class_of: &[Option<u32>], batch: &Batch, classes: usize) {
         match self {
             FamilyStatistics::Category(column, category) => {
                 category.observe(batch.category(*column), class_of, batch, classes);
             }
             FamilyStatistics::Joint(joint) => joint.observe(class_of, batch, classes),
+            FamilyStatistics::Number(_, number) => number.grow(classes),
         }
     }
 
@@ -81,6 +118,9 @@ impl FamilyStatistics {
                 a.merge(b, class_of, classes, sign)
             }
             (FamilyStatistics::Joint(a), FamilyStatistics::Joint(b)) => a.merge(b, class_of, classes, sign),
+            (FamilyStatistics::Number(_, a), FamilyStatistics::Number(_, b)) => {
+                a.merge(b, class_of, classes, sign)
+            }
             _ => unreachable!("statistics of one schema have the same factors"),
         }
     }
@@ -96,6 +136,9 @@ impl FamilyStatistics {
                 a.first_shortfall(b, class_of).map(|(value, class)| (value.map(str::to_owned), class))
             }
             (FamilyStatistics::Joint(a), FamilyStatistics::Joint(b)) => a.first_shortfall(b, class_of),
+            (FamilyStatistics::Number(_, a), FamilyStatistics::Number(_, b)) => {
+                a.first_shortfall(b, class_of).map(|class| (Some("such numbers".to_owned()), class))
+            }
             _ => unreachable!("statistics of one schema have the same factors"),
         }
     }
@@ -106,19 +149,28 @@ impl FamilyStatistics {
                 FamilyStatistics::Category(*column, category.canonical(classes))
             }
             FamilyStatistics::Joint(joint) => FamilyStatistics::Joint(joint.canonical(classes)),
+            FamilyStatistics::Number(column, number) => {
+                FamilyStatistics::Number(*column, number.canonical(classes))
+            }
         }
     }
 
-    pub(crate) fn class_total(&self, class: usize) -> ExactSum {
+    /// Whether this factor counted rows of just this weight in a class, missing ones included.
+    pub(crate) fn counts_all(&self, class: usize, weight: &ExactSum) -> bool {
         match self {
-            FamilyStatistics::Category(_, category) => category.class_total(class),
-            FamilyStatistics::Joint(joint) => joint.class_total(class),
+            FamilyStatistics::Category(_, category) => category.class_total(class) == *weight,
+            FamilyStatistics::Joint(joint) => joint.class_total(class) == *weight,
+            FamilyStatistics::Number(_, number) => {
+                let mut left = gaussian::total_weight(&number.moments[class]);
+                weight.canonical_terms().into_iter().for_each(|term| left.add(-term));
+                left.is_zero()
+            }
         }
     }
 
     /// The likelihood under these settings. The statistics are canonical.
     pub(crate) fn likelihood(&self, schema: &Schema, settings: &Settings) -> Result<FamilyLikelihood> {
-        let classes = self.counts().classes();
+        let classes = self.classes();
         Ok(match self.prepare::<f64>(schema, settings)? {
             Prepared::Categorical(estimate) => {
                 FamilyLikelihood::Categorical(self.columns()[0], CategoricalLikelihood::new(&estimate))
@@ -128,6 +180,9 @@ impl FamilyStatistics {
                 BernoulliLikelihood::new(&estimate, sides, classes),
             ),
             Prepared::Joint(_, joint) => FamilyLikelihood::Joint(JointLikelihood::new(joint, settings)?),
+            Prepared::Gaussian(estimate) => {
+                FamilyLikelihood::Gaussian(self.columns()[0], GaussianLikelihood::new(&estimate))
+            }
         })
     }
 
@@ -137,12 +192,16 @@ impl FamilyStatistics {
             FamilyStatistics::Joint(joint) => {
                 return Ok(Prepared::Joint(JointEstimate::new(joint, settings)?, joint));
             }
+            FamilyStatistics::Number(column, number) => {
+                let column = &schema.columns[*column].name;
+                return Ok(Prepared::Gaussian(GaussianEstimate::new(number, settings, column)?));
+            }
             FamilyStatistics::Category(column, category) => (&schema.columns[*column].name, category),
         };
         let sides = match settings.families.get(column) {
             None => Sides::recognised(&category.values),
             Some(Family::Bernoulli) => Some(bernoulli_sides(column, category)?),
-            Some(Family::Categorical | Family::Joint) => None,
+            Some(Family::Categorical | Family::Joint | Family::Gaussian) => None,
         };
         let declared = sides.as_ref().map_or_else(Vec::new, Sides::names);
         let estimate = CategoryEstimate::new(category, settings, column, declared);
@@ -163,10 +222,21 @@ impl FamilyStatistics {
         row: usize,
         removed: Removed,
     ) -> Result<Vec<f64>> {
-        let classes = 0..self.counts().classes();
-        let FamilyStatistics::Category(column, category) = self else {
-            let values = prepared.values(batch, self.columns(), row);
-            return Ok(classes.map(|class| prepared.ln(&values, class, Some(removed))).collect());
+        let classes = 0..self.classes();
+        let (column, category) = match (self, prepared) {
+            (FamilyStatistics::Category(column, category), _) => (column, category),
+            (FamilyStatistics::Number(column, _), Prepared::Gaussian(estimate)) => {
+                let x = batch.numbers(*column)[row];
+                return Ok(if x.is_nan() {
+                    vec![0.0; classes.len()]
+                } else {
+                    estimate.ln_without(x, removed)
+                });
+            }
+            _ => {
+                let values = prepared.values(batch, self.columns(), row);
+                return Ok(classes.map(|class| prepared.ln(&values, class, Some(removed))).collect());
+            }
         };
         let values = prepared.values(batch, &[*column], row);
         // With its last row a value goes, and what is left may be a column of another family: Boolean, say. Only
@@ -175,7 +245,7 @@ impl FamilyStatistics {
             let mut part = CategoryStatistics::empty();
             let mut class_of = vec![None; batch.rows];
             class_of[row] = Some(removed.class as u32);
-            part.observe(batch.category(*column), &class_of, batch, self.counts().classes());
+            part.observe(batch.category(*column), &class_of, batch, classes.len());
             let every_class: Vec<usize> = classes.clone().collect();
             let mut rest = category.clone();
             rest.merge(&part, &every_class, every_class.len(), -1.0);
@@ -205,6 +275,7 @@ pub(crate) enum Prepared<'a, T> {
     Categorical(CategoryEstimate<'a, T>),
     Bernoulli(CategoryEstimate<'a, T>, Sides),
     Joint(JointEstimate<'a, T>, &'a JointStatistics),
+    Gaussian(GaussianEstimate<'a>),
 }
 
 impl<T: Scalar> Prepared<'_, T> {
@@ -213,14 +284,23 @@ impl<T: Scalar> Prepared<'_, T> {
             Prepared::Categorical(_) => Family::Categorical,
             Prepared::Bernoulli(..) => Family::Bernoulli,
             Prepared::Joint(..) => Family::Joint,
+            Prepared::Gaussian(_) => Family::Gaussian,
         }
     }
 
-    /// The values that a single column can take; none for a joint table.
+    /// The values that a single column can take; none for a joint table or for numbers.
     pub(crate) fn possible_values(&self) -> &[String] {
         match self {
             Prepared::Categorical(estimate) | Prepared::Bernoulli(estimate, _) => &estimate.values,
-            Prepared::Joint(..) => &[],
+            Prepared::Joint(..) | Prepared::Gaussian(_) => &[],
+        }
+    }
+
+    /// The distributions of the classes, if the column holds numbers.
+    pub(crate) fn normals(&self) -> Option<&[Normal]> {
+        match self {
+            Prepared::Gaussian(estimate) => Some(estimate.normals()),
+            _ => None,
         }
     }
 
@@ -229,7 +309,8 @@ impl<T: Scalar> Prepared<'_, T> {
         columns.iter().map(|&column| batch.category(column).value(row)).collect()
     }
 
-    /// P(values | class); `None` where nothing is known, which every class explains alike.
+    /// P(values | class); `None` where nothing is known, which every class explains alike. Numbers have densities,
+    /// not probabilities, and are not asked for here.
     pub(crate) fn probability(
         &self,
         values: &[Option<&str>],
@@ -241,6 +322,7 @@ impl<T: Scalar> Prepared<'_, T> {
                 estimate.asked(values[0]).map(|asked| estimate.likelihood(asked, class, removed))
             }
             Prepared::Joint(estimate, _) => estimate.likelihood(values, class, removed),
+            Prepared::Gaussian(_) => None,
         }
     }
 
@@ -249,7 +331,7 @@ impl<T: Scalar> Prepared<'_, T> {
             Prepared::Categorical(estimate) | Prepared::Bernoulli(estimate, _) => {
                 estimate.asked(values[0]).is_some_and(|asked| estimate.vanishes(asked, weight))
             }
-            Prepared::Joint(..) => false,
+            Prepared::Joint(..) | Prepared::Gaussian(_) => false,
         }
     }
 }
@@ -266,6 +348,7 @@ pub(crate) enum FamilyLikelihood {
     Categorical(usize, CategoricalLikelihood),
     Bernoulli(usize, BernoulliLikelihood),
     Joint(JointLikelihood),
+    Gaussian(usize, GaussianLikelihood),
 }
 
 impl FamilyLikelihood {
@@ -273,7 +356,9 @@ impl FamilyLikelihood {
     pub(crate) fn base(&self) -> Option<&[f64]> {
         match self {
             FamilyLikelihood::Bernoulli(_, bernoulli) => Some(&bernoulli.base),
-            FamilyLikelihood::Categorical(..) | FamilyLikelihood::Joint(_) => None,
+            FamilyLikelihood::Categorical(..)
+            | FamilyLikelihood::Joint(_)
+            | FamilyLikelihood::Gaussian(..) => None,
         }
     }
 
@@ -287,21 +372,28 @@ impl FamilyLikelihood {
                 bernoulli.add_log_likelihood(batch.category(*column), scores)
             }
             FamilyLikelihood::Joint(joint) => joint.add_log_likelihood(batch, scores),
+            FamilyLikelihood::Gaussian(column, gaussian) => {
+                gaussian.add_log_likelihood(batch.numbers(*column), scores);
+                0
+            }
         }
     }
 
-    /// log P(x | class) for each class, and whether all of it was met in training.
-    pub(crate) fn contribution(&self, values: &[Option<&str>]) -> (Vec<f64>, bool) {
+    /// log P(x | class) of one row for each class, and whether all of it was met in training.
+    pub(crate) fn contribution(&self, batch: &Batch, row: usize) -> (Vec<f64>, bool) {
         match self {
-            FamilyLikelihood::Categorical(_, categorical) => {
-                let (row, met) = categorical.contribution(values[0]);
+            FamilyLikelihood::Categorical(column, categorical) => {
+                let (row, met) = categorical.contribution(batch.category(*column).value(row));
                 (row.to_vec(), met)
             }
-            FamilyLikelihood::Bernoulli(_, bernoulli) => {
-                let (row, met) = bernoulli.contribution(values[0]);
+            FamilyLikelihood::Bernoulli(column, bernoulli) => {
+                let (row, met) = bernoulli.contribution(batch.category(*column).value(row));
                 (row.to_vec(), met)
             }
-            FamilyLikelihood::Joint(joint) => joint.contribution(values),
+            FamilyLikelihood::Joint(joint) => joint.contribution(batch, row),
+            FamilyLikelihood::Gaussian(column, gaussian) => {
+                (gaussian.contribution(batch.numbers(*column)[row]), true)
+            }
         }
     }
 }

@@ -13,7 +13,9 @@ use container::{Container, Section, refused};
 use crate::error::Result;
 use crate::families::FamilyStatistics;
 use crate::families::categorical::CategoryStatistics;
+use crate::families::gaussian::{self, NumberStatistics};
 use crate::families::joint::JointStatistics;
+use crate::moments::Moments;
 use crate::schema::Schema;
 use crate::settings::Settings;
 use crate::statistics::{MOST_CLASSES, Statistics};
@@ -49,6 +51,11 @@ pub fn write_file(statistics: &Statistics, settings: &Settings) -> Vec<u8> {
                 let shape = vec![joint.cells.len(), joint.columns.len()];
                 sections.push(Section::u32("joint.cells", shape, joint.cells.iter().flatten().copied()));
                 write_tally(&mut sections, "joint.counts", &joint.counts);
+            }
+            FamilyStatistics::Number(column, number) => {
+                let mut bytes = Vec::new();
+                number.moments.iter().for_each(|moments| moments.write(&mut bytes));
+                sections.push(Section::bytes(format!("column.{column}.moments"), &bytes));
             }
         }
     }
@@ -111,6 +118,18 @@ fn read_factor(file: &mut Container<'_>, factor: &mut FamilyStatistics, classes:
             let counts = read_tally(file, "joint.counts", cells.len() + 1, classes)?;
             *joint = JointStatistics::from_parts(columns, values, cells, counts);
         }
+        FamilyStatistics::Number(column, number) => {
+            let mut bytes = file.take_bytes(&format!("column.{column}.moments"))?;
+            let moments: Option<Vec<Moments>> = (0..classes).map(|_| Moments::read(&mut bytes)).collect();
+            match moments.filter(|moments| bytes.is_empty() && moments.iter().all(gaussian::is_possible)) {
+                Some(moments) => *number = NumberStatistics { moments },
+                None => {
+                    return Err(refused(format!(
+                        "the sums of column {column} cannot be those of any numbers"
+                    )));
+                }
+            }
+        }
     }
     Ok(())
 }
@@ -129,10 +148,10 @@ fn check(statistics: &Statistics) -> Result<()> {
         return contradiction("the weights are too large");
     }
     for factor in &statistics.factors {
-        if (1..factor.counts().rows()).any(|row| factor.counts().row_is_zero(row)) {
+        if factor.counts().is_some_and(|counts| (1..counts.rows()).any(|row| counts.row_is_zero(row))) {
             return contradiction("a value never occurs");
         }
-        if classes.clone().any(|class| factor.class_total(class) != statistics.class_weight.exact(0, class)) {
+        if classes.clone().any(|class| !factor.counts_all(class, &statistics.class_weight.exact(0, class))) {
             return contradiction("a column does not count every row");
         }
         if let FamilyStatistics::Joint(joint) = factor
