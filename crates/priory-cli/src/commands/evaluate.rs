@@ -3,19 +3,20 @@
 //! The tables are read twice: once to count every row in its part, once to score each row with the model that
 //! follows from the other parts.
 
-use std::io::Write;
+use std::fs::File;
+use std::io::{Read, Write};
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use priory::{
     Batch, Evaluation, EvaluationReport, FoldStatistics, Folds, Holdout, Schema, Settings, Statistics,
     majority_class,
 };
-use priory_input::Purpose;
+use priory_input::{Purpose, ReadOptions, Table};
 use serde_json::Value;
 
 use crate::args::{EvaluateArgs, Format};
 use crate::data;
-use crate::output::{Grid, bold, count, plural, stdout, warn};
+use crate::output::{Grid, bold, count, plural, report_out, warn};
 
 const DEFAULT_FOLDS: u32 = 10;
 
@@ -23,15 +24,15 @@ pub(crate) fn run(args: &EvaluateArgs) -> Result<()> {
     let tables = Tables::new(&args.data)?;
     let mut settings = Settings::default();
     args.settings.apply(&mut settings)?;
-    let schema = data::schema(&data::open(&tables.paths[0])?, &args.table, &mut settings)?;
-    let split = Split::new(args)?;
+    let schema = data::schema(&tables.0[0].open()?, &args.table, &mut settings)?;
+    let split = Split::new(args);
     let evaluation = split.evaluate(&tables, &schema, &settings, args.seed)?;
     let report = evaluation.report();
     if report.rows == 0 {
         bail!(priory::Error::Empty);
     }
 
-    let mut out = stdout();
+    let mut out = report_out(args.format);
     match args.format {
         Format::Json => {
             let mut json = report.to_json();
@@ -47,28 +48,59 @@ pub(crate) fn run(args: &EvaluateArgs) -> Result<()> {
     Ok(())
 }
 
-/// The tables to evaluate on. Standard input can be read only once, so it is kept in a temporary file.
-struct Tables {
-    paths: Vec<String>,
-    _spooled: Option<tempfile::NamedTempFile>,
+/// The tables to evaluate on, which are read more than once.
+struct Tables(Vec<TableSource>);
+
+enum TableSource {
+    File(String),
+    /// Standard input and pipes can be read only once, so they are kept in a temporary file.
+    Kept {
+        name: String,
+        file: tempfile::NamedTempFile,
+    },
 }
 
 impl Tables {
     fn new(paths: &[String]) -> Result<Self> {
-        let mut tables = Tables { paths: paths.to_vec(), _spooled: None };
-        if let Some(path) = tables.paths.iter_mut().find(|path| *path == "-") {
-            let mut file = tempfile::NamedTempFile::new()?;
-            std::io::copy(&mut std::io::stdin(), &mut file)?;
-            *path = file.path().to_string_lossy().into_owned();
-            tables._spooled = Some(file);
-        }
-        Ok(tables)
+        Ok(Tables(paths.iter().map(|path| TableSource::new(path)).collect::<Result<_>>()?))
     }
 
     fn for_each_batch(&self, schema: &Schema, mut each: impl FnMut(&Batch) -> Result<()>) -> Result<()> {
-        self.paths.iter().try_for_each(|path| {
-            data::for_each_batch(data::open(path)?, schema, Purpose::Learning, &mut each)
-        })
+        self.0
+            .iter()
+            .try_for_each(|source| data::for_each_batch(source.open()?, schema, Purpose::Learning, &mut each))
+    }
+}
+
+impl TableSource {
+    fn new(path: &str) -> Result<Self> {
+        if path == "-" {
+            return TableSource::keep("standard input", &mut std::io::stdin());
+        }
+        match File::open(path) {
+            Ok(mut file) if file.metadata().is_ok_and(|of| !of.is_file() && !of.is_dir()) => {
+                TableSource::keep(path, &mut file)
+            }
+            // What cannot be opened is reported where every table is opened.
+            _ => Ok(TableSource::File(path.to_owned())),
+        }
+    }
+
+    fn keep(name: &str, from: &mut impl Read) -> Result<Self> {
+        let mut file = tempfile::NamedTempFile::new().context("a temporary file cannot be made")?;
+        std::io::copy(from, &mut file)
+            .with_context(|| format!("{name}: cannot be kept in a temporary file"))?;
+        Ok(TableSource::Kept { name: name.to_owned(), file })
+    }
+
+    fn open(&self) -> Result<Table> {
+        match self {
+            TableSource::File(path) => data::open(path),
+            TableSource::Kept { name, file } => {
+                let file = file.reopen().with_context(|| format!("{name}: cannot be read again"))?;
+                Ok(Table::from_reader(name, file, &ReadOptions::default())?)
+            }
+        }
     }
 }
 
@@ -81,14 +113,14 @@ enum Split<'a> {
 }
 
 impl<'a> Split<'a> {
-    fn new(args: &'a EvaluateArgs) -> Result<Self> {
+    fn new(args: &'a EvaluateArgs) -> Self {
         let split = &args.split;
-        Ok(match (split.holdout, &split.test) {
+        match (split.holdout, &split.test) {
             (Some(share), _) => Split::Holdout(share),
             (_, Some(path)) => Split::Test(path),
             _ if split.leave_one_out => Split::LeaveOneOut,
             _ => Split::Folds(split.folds.unwrap_or(DEFAULT_FOLDS)),
-        })
+        }
     }
 
     fn describe(&self) -> String {

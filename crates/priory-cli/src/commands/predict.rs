@@ -10,7 +10,7 @@ use priory_input::{Purpose, Table};
 use crate::args::PredictArgs;
 use crate::data;
 use crate::model_file;
-use crate::output::{plural, stdout, warn};
+use crate::output::{data_out, plural, warn};
 
 pub(crate) fn run(args: &PredictArgs) -> Result<()> {
     let (statistics, mut settings) = model_file::read(&args.model)?;
@@ -20,7 +20,7 @@ pub(crate) fn run(args: &PredictArgs) -> Result<()> {
     let mut seen = Seen::default();
     match &args.output {
         None => {
-            let mut out = stdout();
+            let mut out = data_out();
             predict(args, &model, table, &mut out, &mut seen)?;
             out.flush()?;
         }
