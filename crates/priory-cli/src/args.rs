@@ -6,7 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use priory::{Prior, Smoothing};
 
 use crate::choices::{
-    AsChoice, ColumnSmoothing, parse_as, parse_prior, parse_set, parse_smoothing, parse_threads,
+    AsChoice, ColumnSmoothing, parse_as, parse_part, parse_prior, parse_set, parse_smoothing, parse_threads,
 };
 
 /// Naive Bayes for anything that can be counted.
@@ -180,7 +180,7 @@ pub(crate) struct SplitArgs {
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(2..=1000))]
     pub(crate) folds: Option<u32>,
     /// Test on a random share of the rows what was learnt from the rest, for example `--holdout 0.3`
-    #[arg(long, value_name = "SHARE")]
+    #[arg(long, value_name = "SHARE", value_parser = parse_part)]
     pub(crate) holdout: Option<f64>,
     /// Test on every row what was learnt from all others
     #[arg(long)]

@@ -95,6 +95,12 @@ pub(crate) fn parse_threads(text: &str) -> Result<usize, String> {
     threads.ok_or_else(|| format!("`{text}` is not a number from 1 to 1024"))
 }
 
+/// A share of which something is left on both sides.
+pub(crate) fn parse_part(text: &str) -> Result<f64, String> {
+    let part = text.parse::<f64>().ok().filter(|x| *x > 0.0 && *x < 1.0);
+    part.ok_or_else(|| format!("`{text}` is not a number above 0 and below 1"))
+}
+
 fn parse_amount(text: &str) -> Result<f64, String> {
     let amount = text.parse::<f64>().ok().filter(|x| x.is_finite() && *x >= 0.0);
     amount.ok_or_else(|| format!("`{text}` is not a number of zero or more"))

@@ -2,37 +2,78 @@
 
 use std::io::{self, BufWriter, Write};
 
+use anstream::AutoStream;
 use anstyle::{AnsiColor, Style};
 use comfy_table::{CellAlignment, ColumnConstraint, Table, Width, presets};
+
+use crate::args::Format;
 
 const BOLD: Style = Style::new().bold();
 const RED: Style = AnsiColor::Red.on_default().bold();
 const YELLOW: Style = AnsiColor::Yellow.on_default().bold();
 
-/// Standard output, buffered; colours only where they are wanted.
-pub(crate) fn stdout() -> BufWriter<anstream::AutoStream<io::StdoutLock<'static>>> {
-    BufWriter::new(anstream::AutoStream::auto(io::stdout().lock()))
+/// Standard output, buffered.
+pub(crate) struct Stdout(BufWriter<AutoStream<io::StdoutLock<'static>>>);
+
+/// Standard output for data: every byte as it is, also those that would be part of a colour.
+pub(crate) fn data_out() -> Stdout {
+    Stdout(BufWriter::new(AutoStream::always_ansi(io::stdout().lock())))
+}
+
+/// Standard output for a report: as text with colours where they are wanted.
+pub(crate) fn report_out(format: Format) -> Stdout {
+    match format {
+        Format::Json => data_out(),
+        Format::Text => Stdout(BufWriter::new(AutoStream::auto(io::stdout().lock()))),
+    }
+}
+
+impl Write for Stdout {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes).map_err(named)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush().map_err(named)
+    }
+}
+
+fn named(error: io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("standard output: cannot be written: {error}"))
+}
+
+/// A name or message on one line, in which nothing moves the cursor or changes colours.
+pub(crate) fn shown(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for character in text.chars() {
+        if character.is_control() {
+            shown.extend(character.escape_default());
+        } else {
+            shown.push(character);
+        }
+    }
+    shown
 }
 
 /// A heading.
 pub(crate) fn bold(text: &str) -> String {
-    format!("{BOLD}{text}{BOLD:#}")
+    format!("{BOLD}{}{BOLD:#}", shown(text))
 }
 
 /// Something that the user should know although all went well.
 pub(crate) fn note(text: &str) {
-    let _ = writeln!(anstream::stderr(), "{text}");
+    let _ = writeln!(anstream::stderr(), "{}", shown(text));
 }
 
 /// Something that is probably not what the user wants.
 pub(crate) fn warn(text: &str) {
-    let _ = writeln!(anstream::stderr(), "{YELLOW}warning:{YELLOW:#} {text}");
+    let _ = writeln!(anstream::stderr(), "{YELLOW}warning:{YELLOW:#} {}", shown(text));
 }
 
 /// Why the command failed, and what might help.
 pub(crate) fn report_failure(error: &anyhow::Error) {
     let mut stderr = anstream::stderr();
-    let _ = writeln!(stderr, "{RED}error:{RED:#} {error:#}");
+    let _ = writeln!(stderr, "{RED}error:{RED:#} {}", shown(&format!("{error:#}")));
     if let Some(hint) = hint(error) {
         let _ = writeln!(stderr, "{BOLD}hint:{BOLD:#} {hint}");
     }
@@ -87,7 +128,7 @@ impl Grid {
     }
 
     pub(crate) fn row<S: Into<String>>(&mut self, cells: impl IntoIterator<Item = S>) -> &mut Self {
-        let cells: Vec<String> = cells.into_iter().map(Into::into).collect();
+        let cells: Vec<String> = cells.into_iter().map(|cell| shown(&cell.into())).collect();
         self.columns = self.columns.max(cells.len());
         self.table.add_row(cells);
         self
@@ -104,9 +145,13 @@ impl Grid {
     }
 }
 
-/// A number of rows or a weight: whole if it is whole.
+/// A number of rows or a weight: whole if it is whole, and short if it is huge or tiny.
 pub(crate) fn count(x: f64) -> String {
-    if x.fract() == 0.0 && x.abs() < 1e15 { format!("{x:.0}") } else { format!("{x:.4}") }
+    match x {
+        _ if x >= 1e15 || (x > 0.0 && x < 1e-3) => format!("{x:.4e}"),
+        _ if x.fract() == 0.0 => format!("{x:.0}"),
+        _ => format!("{x:.4}"),
+    }
 }
 
 /// 1 row, 2 rows.

@@ -1,4 +1,4 @@
-//! Documents that run: every `console` block in the README, the guides and `tests/transcripts/` is a shell session.
+//! Documents that run: every `console` block in the README and in `docs/` is a shell session.
 //!
 //! Lines that start with `$ ` are commands, what follows is what they print to either stream; `? 1` at the end is an
 //! exit code other than 0. All sessions of a document share one folder, in which `examples/` is the project's own.
@@ -13,14 +13,8 @@ use std::process::Command;
 fn documents_tell_the_truth() {
     let project = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap();
     let mut documents = vec![project.join("README.md")];
-    for folder in ["docs", "crates/priory-cli/tests/transcripts"] {
-        let entries = std::fs::read_dir(project.join(folder)).unwrap();
-        documents.extend(
-            entries
-                .map(|entry| entry.unwrap().path())
-                .filter(|path| path.extension().is_some_and(|e| e == "md")),
-        );
-    }
+    let guides = std::fs::read_dir(project.join("docs")).unwrap().map(|entry| entry.unwrap().path());
+    documents.extend(guides.filter(|path| path.extension().is_some_and(|extension| extension == "md")));
     documents.sort();
     let mut wrong = Vec::new();
     let mut commands = 0;

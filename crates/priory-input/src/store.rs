@@ -37,7 +37,7 @@ pub fn read_bytes(path: impl AsRef<Path>) -> Result<Vec<u8>> {
 /// If it cannot be written. What was there before is then still there.
 pub fn replace_file(path: impl AsRef<Path>, bytes: &[u8]) -> Result<()> {
     let mut file = NewFile::create(path)?;
-    file.write_all(bytes).map_err(|cause| failed(&file.path, "written", cause))?;
+    file.file.write_all(bytes).map_err(|cause| failed(&file.path, "written", cause))?;
     file.finish()
 }
 
@@ -77,7 +77,10 @@ impl NewFile {
 
 impl Write for NewFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.file.write(bytes)
+        // What is wrong may surface far from here, so the message says with which file.
+        self.file
+            .write(bytes)
+            .map_err(|cause| io::Error::new(cause.kind(), failed(&self.path, "written", cause)))
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -126,7 +129,11 @@ fn failed(path: &Path, action: &'static str, cause: io::Error) -> Error {
 fn create(path: &Path) -> io::Result<(File, Option<(TemporaryFile, PathBuf)>)> {
     let existing = match fs::metadata(path) {
         Ok(metadata) => Some(metadata),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => match fs::read_link(path) {
+            // The link leads to a file that does not exist yet.
+            Ok(leads_to) => return create(&directory_of(path).join(leads_to)),
+            Err(_) => None,
+        },
         Err(error) => return Err(error),
     };
     if existing.as_ref().is_some_and(|metadata| !metadata.is_file()) {
@@ -268,6 +275,10 @@ mod tests {
         replace_file(&link, b"through the link").unwrap();
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
         assert_eq!(read_bytes(&path).unwrap(), b"through the link");
+        fs::remove_file(&path).unwrap();
+        replace_file(&link, b"where it leads").unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(read_bytes(&path).unwrap(), b"where it leads");
     }
 
     #[cfg(unix)]

@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::estimate;
 use crate::families::FamilyLikelihood;
 use crate::posterior::{Outcome, Scores};
-use crate::schema::Schema;
+use crate::schema::{Kind, Schema};
 use crate::settings::{MissingValues, Settings};
 use crate::statistics::{Statistics, check_prior};
 
@@ -123,7 +123,7 @@ impl Model {
         for contribution in &contributions {
             log_joint.iter_mut().zip(&contribution.log_likelihood).for_each(|(sum, x)| *sum += x);
         }
-        let evidence = self.evidence(batch)[row];
+        let evidence = self.counts_missing() || contributions.iter().any(|known| known.value.is_some());
         let posterior = Scores::new(self.log_prior.clone(), log_joint.clone(), vec![evidence], 0).normalize();
         Ok(Explanation {
             classes: self.classes.clone(),
@@ -190,24 +190,32 @@ impl Model {
 
     /// Whether each row says anything at all.
     fn evidence(&self, batch: &Batch) -> Vec<bool> {
-        if self.settings.missing == MissingValues::Counted && !self.factors.is_empty() {
-            return vec![true; batch.rows];
-        }
-        let mut evidence = vec![false; batch.rows];
+        let mut evidence = vec![self.counts_missing(); batch.rows];
         batch.columns.iter().for_each(|column| column.mark_known(&mut evidence));
         evidence
     }
+
+    /// Whether even a row of missing values says something.
+    fn counts_missing(&self) -> bool {
+        self.settings.missing == MissingValues::Counted && !self.factors.is_empty()
+    }
 }
 
-/// Settings that name a column must mean one that exists.
+/// Settings that name a column must mean one that exists and has them for itself.
 fn check_columns(settings: &Settings, schema: &Schema) -> Result<()> {
-    let mut named = settings.column_smoothing.keys().chain(settings.families.keys());
-    match named.find(|name| schema.position(name).is_none()) {
-        Some(name) => Err(Error::Settings(format!(
-            "the settings name the column `{name}`, which the model does not have"
-        ))),
-        None => Ok(()),
+    for name in settings.column_smoothing.keys().chain(settings.families.keys()) {
+        let Some(position) = schema.position(name) else {
+            return Err(Error::Settings(format!(
+                "the settings name the column `{name}`, which the model does not have"
+            )));
+        };
+        if schema.columns[position].kind == Kind::Joint {
+            return Err(Error::Settings(format!(
+                "the column `{name}` is part of the joint table, which is smoothed as a whole"
+            )));
+        }
     }
+    Ok(())
 }
 
 /// The name of a factor: its column, or all its columns.

@@ -3,20 +3,21 @@
 //! The tables are read twice: once to count every row in its part, once to score each row with the model that
 //! follows from the other parts.
 
-use std::io::Write;
+use std::fs::File;
+use std::io::{Read, Write};
 use std::sync::Mutex;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use priory::{
     Batch, Evaluation, EvaluationReport, FoldStatistics, Folds, Holdout, Schema, Settings, Statistics,
     majority_class,
 };
-use priory_input::{Purpose, Turn};
+use priory_input::{Purpose, ReadOptions, Table, Turn};
 use serde_json::Value;
 
 use crate::args::{EvaluateArgs, Format};
 use crate::data;
-use crate::output::{Grid, bold, count, plural, stdout, warn};
+use crate::output::{Grid, bold, count, plural, report_out, warn};
 
 const DEFAULT_FOLDS: u32 = 10;
 
@@ -24,15 +25,15 @@ pub(crate) fn run(args: &EvaluateArgs, threads: usize) -> Result<()> {
     let tables = Tables::new(&args.data, threads)?;
     let mut settings = Settings::default();
     args.settings.apply(&mut settings)?;
-    let schema = data::schema(&data::open(&tables.paths[0])?, &args.table, &mut settings)?;
-    let split = Split::new(args)?;
+    let schema = data::schema(&tables.sources[0].open()?, &args.table, &mut settings)?;
+    let split = Split::new(args);
     let evaluation = split.evaluate(&tables, &schema, &settings, args.seed)?;
     let report = evaluation.report();
     if report.rows == 0 {
         bail!(priory::Error::Empty);
     }
 
-    let mut out = stdout();
+    let mut out = report_out(args.format);
     match args.format {
         Format::Json => {
             let mut json = report.to_json();
@@ -48,23 +49,25 @@ pub(crate) fn run(args: &EvaluateArgs, threads: usize) -> Result<()> {
     Ok(())
 }
 
-/// The tables to evaluate on. Standard input can be read only once, so it is kept in a temporary file.
+/// The tables to evaluate on, which are read more than once.
 struct Tables {
-    paths: Vec<String>,
+    sources: Vec<TableSource>,
     threads: usize,
-    _spooled: Option<tempfile::NamedTempFile>,
+}
+
+enum TableSource {
+    File(String),
+    /// Standard input and pipes can be read only once, so they are kept in a temporary file.
+    Kept {
+        name: String,
+        file: tempfile::NamedTempFile,
+    },
 }
 
 impl Tables {
     fn new(paths: &[String], threads: usize) -> Result<Self> {
-        let mut tables = Tables { paths: paths.to_vec(), threads, _spooled: None };
-        if let Some(path) = tables.paths.iter_mut().find(|path| *path == "-") {
-            let mut file = tempfile::NamedTempFile::new()?;
-            std::io::copy(&mut std::io::stdin(), &mut file)?;
-            *path = file.path().to_string_lossy().into_owned();
-            tables._spooled = Some(file);
-        }
-        Ok(tables)
+        let sources = paths.iter().map(|path| TableSource::new(path)).collect::<Result<_>>()?;
+        Ok(Tables { sources, threads })
     }
 
     /// Takes every batch of every table through `step` on several threads; returns their states.
@@ -75,8 +78,8 @@ impl Tables {
         step: impl Fn(&mut S, &Batch, &Turn<'_>) -> priory_input::Result<()> + Sync,
     ) -> Result<Vec<S>> {
         let mut states = Vec::new();
-        for path in &self.paths {
-            let table = data::open(path)?;
+        for source in &self.sources {
+            let table = source.open()?;
             states.extend(data::fold(table, schema, Purpose::Learning, self.threads, &start, &step)?);
         }
         Ok(states)
@@ -84,10 +87,42 @@ impl Tables {
 
     fn learn(&self, schema: &Schema) -> Result<Statistics> {
         let mut all = Statistics::empty(schema);
-        for path in &self.paths {
-            all.merge(&data::learn(data::open(path)?, schema, self.threads)?.0)?;
+        for source in &self.sources {
+            all.merge(&data::learn(source.open()?, schema, self.threads)?.0)?;
         }
         Ok(all)
+    }
+}
+
+impl TableSource {
+    fn new(path: &str) -> Result<Self> {
+        if path == "-" {
+            return TableSource::keep("standard input", &mut std::io::stdin());
+        }
+        match File::open(path) {
+            Ok(mut file) if file.metadata().is_ok_and(|of| !of.is_file() && !of.is_dir()) => {
+                TableSource::keep(path, &mut file)
+            }
+            // What cannot be opened is reported where every table is opened.
+            _ => Ok(TableSource::File(path.to_owned())),
+        }
+    }
+
+    fn keep(name: &str, from: &mut impl Read) -> Result<Self> {
+        let mut file = tempfile::NamedTempFile::new().context("a temporary file cannot be made")?;
+        std::io::copy(from, &mut file)
+            .with_context(|| format!("{name}: cannot be kept in a temporary file"))?;
+        Ok(TableSource::Kept { name: name.to_owned(), file })
+    }
+
+    fn open(&self) -> Result<Table> {
+        match self {
+            TableSource::File(path) => data::open(path),
+            TableSource::Kept { name, file } => {
+                let file = file.reopen().with_context(|| format!("{name}: cannot be read again"))?;
+                Ok(Table::from_reader(name, file, &ReadOptions::default())?)
+            }
+        }
     }
 }
 
@@ -100,14 +135,14 @@ enum Split<'a> {
 }
 
 impl<'a> Split<'a> {
-    fn new(args: &'a EvaluateArgs) -> Result<Self> {
+    fn new(args: &'a EvaluateArgs) -> Self {
         let split = &args.split;
-        Ok(match (split.holdout, &split.test) {
+        match (split.holdout, &split.test) {
             (Some(share), _) => Split::Holdout(share),
             (_, Some(path)) => Split::Test(path),
             _ if split.leave_one_out => Split::LeaveOneOut,
             _ => Split::Folds(split.folds.unwrap_or(DEFAULT_FOLDS)),
-        })
+        }
     }
 
     fn describe(&self) -> String {

@@ -9,7 +9,7 @@ use priory_input::Purpose;
 use crate::args::{ExplainArgs, Format};
 use crate::data;
 use crate::model_file;
-use crate::output::{Grid, bold, stdout};
+use crate::output::{Grid, bold, report_out};
 
 pub(crate) fn run(args: &ExplainArgs) -> Result<()> {
     let (statistics, mut settings) = model_file::read(&args.model)?;
@@ -21,7 +21,7 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<()> {
         Err(error) if args.fractions => return Err(error.into()),
         _ => None,
     };
-    let mut printer = Printer { args, model: &model, fractions, rows: 0, out: stdout() };
+    let mut printer = Printer { args, model: &model, fractions, rows: 0, out: report_out(args.format) };
     printer.start()?;
     match &args.data {
         Some(path) => data::for_each_batch(data::open(path)?, model.schema(), Purpose::Scoring, |batch| {

@@ -7,7 +7,7 @@ use priory::{FeatureSummary, LinearForm, Summary};
 
 use crate::args::{Format, ShowArgs};
 use crate::model_file;
-use crate::output::{Grid, bold, count, plural, stdout};
+use crate::output::{Grid, bold, count, plural, report_out};
 
 /// Values of one feature beyond this are counted, not listed; JSON has them all.
 const MOST_VALUES: usize = 40;
@@ -20,7 +20,7 @@ pub(crate) fn run(args: &ShowArgs) -> Result<()> {
         bail!(priory::Fractions::new(&statistics, &settings).err().expect("a fraction is lacking"));
     }
     let form = if args.weights { Some(statistics.estimate(&settings)?.linear_form()?) } else { None };
-    let mut out = stdout();
+    let mut out = report_out(args.format);
     match args.format {
         Format::Json => {
             let mut json = summary.to_json();

@@ -68,6 +68,7 @@ pub(super) struct Target<'a> {
     /// The rests of one row.
     pub(super) rests: &'a mut [f64],
     /// Called with row number, values and rests if a row has rests; some of them are zero, others are −0.
+    #[allow(clippy::type_complexity, reason = "a plain callback")]
     pub(super) leftover: &'a mut dyn FnMut(usize, &[f64], &[f64]),
 }
 
