@@ -13,7 +13,6 @@ use crate::posterior::Outcome;
 use crate::schema::Schema;
 use crate::settings::{MissingValues, Settings};
 use crate::statistics::Statistics;
-use crate::vocabulary::Vocabulary;
 
 /// A model laid open: what was counted, and what follows from it.
 #[derive(Debug, Clone)]
@@ -24,7 +23,7 @@ pub struct Summary {
     pub classes: Vec<ClassSummary>,
     /// The features, in the order of the table.
     pub features: Vec<FeatureSummary>,
-    /// How many free parameters P(x | class) has under the naive assumption: K Σ (J − 1).
+    /// How many free parameters P(x | class) has under the naive assumption: K Σ (J − 1), and 2 K for a number.
     pub naive_parameters: BigUint,
     /// How many it would have without: K (∏ J − 1). There is no such number if a feature is a number.
     pub joint_parameters: Option<BigUint>,
@@ -95,17 +94,17 @@ impl Summary {
             .map(|factor| FeatureSummary::new(factor, &statistics.schema, settings, fractions.as_ref()));
         let features = features.collect::<Result<Vec<_>>>()?;
         let k = statistics.classes.len();
-        let parameters: usize = features.iter().map(FeatureSummary::parameters).sum();
-        let joint = column_sizes(&statistics, settings)?.map(|sizes| {
-            let cells: BigUint = sizes.iter().map(|&size| BigUint::from(size.max(1))).product();
-            BigUint::from(k) * (cells - 1_u32)
-        });
+        let sizes = column_sizes(&statistics, settings)?;
+        let parameters: usize =
+            sizes.iter().map(|size| size.map_or(2, |values| values.saturating_sub(1))).sum();
+        let cells: Option<BigUint> =
+            sizes.iter().map(|size| size.map(|values| BigUint::from(values.max(1)))).product();
         Ok(Summary {
             rows: statistics.rows,
             classes: classes.collect(),
             features,
             naive_parameters: BigUint::from(k) * parameters,
-            joint_parameters: joint,
+            joint_parameters: cells.map(|cells| BigUint::from(k) * (cells - 1_u32)),
         })
     }
 
@@ -192,11 +191,6 @@ impl FeatureSummary {
             normal: None,
         })
     }
-
-    /// Free parameters for each class.
-    fn parameters(&self) -> usize {
-        if self.normal.is_some() { 2 } else { self.values.len().saturating_sub(1) }
-    }
 }
 
 /// What a factor can hold, one name per column, and the row of its tally that counts it, if it occurred.
@@ -223,19 +217,24 @@ fn combinations(
     }
 }
 
-/// J of each column: how many values it can take; `None` if one is a number.
-fn column_sizes(statistics: &Statistics, settings: &Settings) -> Result<Option<Vec<usize>>> {
+/// J of each column: how many values it can take; `None` for a column of numbers.
+fn column_sizes(statistics: &Statistics, settings: &Settings) -> Result<Vec<Option<usize>>> {
     let mut sizes = Vec::new();
     for factor in &statistics.factors {
         match factor {
-            FamilyStatistics::Category(..) => {
-                sizes.push(factor.prepare::<f64>(&statistics.schema, settings)?.possible_values().len());
+            FamilyStatistics::Category(_, category) => {
+                let prepared = factor.prepare::<f64>(&statistics.schema, settings)?;
+                let counts_missing =
+                    settings.missing == MissingValues::Counted && !category.counts.row_is_zero(MISSING_ROW);
+                sizes.push(Some(prepared.possible_values().len() + usize::from(counts_missing)));
             }
-            FamilyStatistics::Joint(joint) => sizes.extend(joint.values.iter().map(Vocabulary::len)),
-            FamilyStatistics::Number(..) => return Ok(None),
+            FamilyStatistics::Joint(joint) => {
+                sizes.extend(joint.values.iter().map(|values| Some(values.len())))
+            }
+            FamilyStatistics::Number(..) => sizes.push(None),
         }
     }
-    Ok(Some(sizes))
+    Ok(sizes)
 }
 
 impl Explanation {
