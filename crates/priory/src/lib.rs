@@ -31,6 +31,7 @@ mod exact;
 mod families;
 mod format;
 mod fractions;
+mod infer;
 mod model;
 pub mod moments;
 mod posterior;
@@ -50,6 +51,7 @@ pub use evaluate::{
 pub use exact::ExactSum;
 pub use format::{read_file, write_file};
 pub use fractions::{FractionExplanation, Fractions};
+pub use infer::{Decision, Stored, TakenAs, infer};
 pub use model::{Contribution, Explanation, LinearForm, Model};
 pub use posterior::{Outcome, Posterior, Scores};
 pub use report::{ClassSummary, FeatureSummary, Summary, ValueSummary};

@@ -1,0 +1,224 @@
+//! What a column probably is, from its first rows.
+//!
+//! The rules are few and plain, and each decision says which one it was. They look at a sample only; a later value
+//! that does not fit is reported when it is met.
+
+use std::collections::HashSet;
+
+use crate::schema::Kind;
+
+/// How a source stores a column, if it says so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stored {
+    /// As text, like everything in a CSV file: the values decide.
+    Text,
+    /// As numbers with a fraction.
+    Number,
+    /// As whole numbers.
+    Integer,
+    /// As true and false.
+    Boolean,
+    /// As days or moments, which are read as days.
+    Date,
+}
+
+/// What was decided about a column.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Decision {
+    /// What it is taken as.
+    pub taken_as: TakenAs,
+    /// Why, in a few words.
+    pub reason: String,
+    /// What else it might be, and how to say so.
+    pub hint: Option<String>,
+}
+
+/// What a column is taken as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TakenAs {
+    /// A feature of this kind.
+    Feature(Kind),
+    /// Text of many words, which is left out.
+    Text,
+    /// An identifier, which is left out: it says everything about the rows at hand and nothing about others.
+    Identifier,
+}
+
+/// A column with fewer known values than this is not called an identifier, nor text.
+const FEW_ROWS: usize = 20;
+/// Whole numbers with no more values than this might be codes.
+const FEW_VALUES: usize = 20;
+/// Text has at least this many words on average.
+const TEXT_WORDS: f64 = 4.0;
+
+/// Decides what a column is, from the values in its first rows; `None` is missing.
+///
+/// ```
+/// use priory::{Kind, Stored, TakenAs, infer};
+///
+/// let sizes = [Some("3.5"), None, Some("4"), Some("-1e3")];
+/// assert_eq!(infer("size", Stored::Text, &sizes).taken_as, TakenAs::Feature(Kind::Number));
+/// let answers = [Some("yes"), Some("no"), Some("yes")];
+/// assert_eq!(infer("answer", Stored::Text, &answers).taken_as, TakenAs::Feature(Kind::Category));
+/// ```
+pub fn infer(name: &str, stored: Stored, values: &[Option<&str>]) -> Decision {
+    let known: Vec<&str> = values.iter().copied().flatten().collect();
+    let distinct: HashSet<&str> = known.iter().copied().collect();
+    let facts = Facts { name, rows: known.len(), distinct: distinct.len() };
+    let numbers: Vec<f64> = known.iter().filter_map(|value| finite_number(value)).collect();
+    match stored {
+        Stored::Boolean => facts.feature(Kind::Category, "true and false"),
+        Stored::Date => facts.feature(Kind::Number, "a date, in days"),
+        Stored::Number | Stored::Integer | Stored::Text if known.is_empty() => {
+            let kind = if stored == Stored::Text { Kind::Category } else { Kind::Number };
+            facts.feature(kind, "no values in the first rows")
+        }
+        Stored::Number | Stored::Integer => facts.number(&numbers),
+        Stored::Text if numbers.len() == known.len() => facts.number(&numbers),
+        Stored::Text => facts.words(&known, numbers.len()),
+    }
+}
+
+fn finite_number(value: &str) -> Option<f64> {
+    // `inf` and `nan` parse as numbers, but a column of them is a column of words.
+    value.trim().parse::<f64>().ok().filter(|x| x.is_finite())
+}
+
+/// What is known of a column.
+struct Facts<'a> {
+    name: &'a str,
+    rows: usize,
+    distinct: usize,
+}
+
+impl Facts<'_> {
+    fn feature(&self, kind: Kind, reason: impl Into<String>) -> Decision {
+        Decision { taken_as: TakenAs::Feature(kind), reason: reason.into(), hint: None }
+    }
+
+    fn number(&self, numbers: &[f64]) -> Decision {
+        let whole = numbers.iter().all(|x| x.fract() == 0.0);
+        if numbers.iter().all(|&x| x == 0.0 || x == 1.0) {
+            return self.feature(Kind::Category, "0 and 1");
+        }
+        if self.distinct == 1 {
+            return self.feature(Kind::Number, "a single value so far");
+        }
+        if whole && self.rows >= FEW_ROWS && numbers.windows(2).all(|pair| pair[1] == pair[0] + 1.0) {
+            return Decision {
+                taken_as: TakenAs::Identifier,
+                reason: "it numbers the rows".into(),
+                hint: Some(format!("--as {}=number keeps it", self.name)),
+            };
+        }
+        let mut decision = self.feature(Kind::Number, if whole { "whole numbers" } else { "numbers" });
+        if whole && self.distinct <= FEW_VALUES && self.rows >= 10 * self.distinct {
+            let (distinct, name) = (self.distinct, self.name);
+            decision.hint = Some(format!("{distinct} whole numbers; --as {name}=category if they are codes"));
+        }
+        decision
+    }
+
+    fn words(&self, known: &[&str], numbers: usize) -> Decision {
+        let name = self.name;
+        let words: usize = known.iter().map(|value| value.split_whitespace().count()).sum();
+        let long = words as f64 >= TEXT_WORDS * self.rows as f64;
+        let mostly_distinct = self.rows >= FEW_ROWS && 2 * self.distinct > self.rows;
+        if long && mostly_distinct {
+            return Decision {
+                taken_as: TakenAs::Text,
+                reason: "text of many words".into(),
+                hint: Some(format!("--as {name}=category counts it whole")),
+            };
+        }
+        if self.rows >= FEW_ROWS && self.distinct == self.rows {
+            return Decision {
+                taken_as: TakenAs::Identifier,
+                reason: "every value is another".into(),
+                hint: Some(format!("--as {name}=category keeps it")),
+            };
+        }
+        let values = format!("{} {}", self.distinct, if self.distinct == 1 { "value" } else { "values" });
+        let mut decision = self.feature(Kind::Category, values);
+        let odd = self.rows - numbers;
+        if numbers > 0 && 20 * odd <= self.rows {
+            decision.hint = Some(format!(
+                "all but {odd} of {} are numbers; --as {name}=number --on-bad-value missing reads it so",
+                self.rows
+            ));
+        } else if mostly_distinct {
+            decision.hint = Some(format!(
+                "{} values in {} rows; --ignore {name} if they are identifiers",
+                self.distinct, self.rows
+            ));
+        }
+        decision
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(values: &[&str], taken_as: TakenAs, reason: &str, hint: Option<&str>) {
+        let values: Vec<Option<&str>> = values.iter().map(|&value| (value != "?").then_some(value)).collect();
+        let hint = hint.map(str::to_owned);
+        assert_eq!(infer("x", Stored::Text, &values), Decision { taken_as, reason: reason.into(), hint });
+    }
+
+    fn numbered(prefix: &str, n: usize) -> Vec<String> {
+        (0..n).map(|i| format!("{prefix}{i}")).collect()
+    }
+
+    const NUMBER: TakenAs = TakenAs::Feature(Kind::Number);
+    const CATEGORY: TakenAs = TakenAs::Feature(Kind::Category);
+
+    #[test]
+    fn numbers() {
+        check(&["1.5", "?", "-2e9", " 3"], NUMBER, "numbers", None);
+        check(&["1", "7", "40"], NUMBER, "whole numbers", None);
+        check(&["0", "1", "?", "1"], CATEGORY, "0 and 1", None);
+        check(&["5", "5"], NUMBER, "a single value so far", None);
+        let months: Vec<String> = (0..240).map(|i| (i * 7 % 12 + 1).to_string()).collect();
+        let months: Vec<&str> = months.iter().map(String::as_str).collect();
+        check(&months, NUMBER, "whole numbers", Some("12 whole numbers; --as x=category if they are codes"));
+        let rows = numbered("", 50);
+        let rows: Vec<&str> = rows.iter().map(String::as_str).collect();
+        check(&rows, TakenAs::Identifier, "it numbers the rows", Some("--as x=number keeps it"));
+        check(&rows[..5], NUMBER, "whole numbers", None);
+    }
+
+    #[test]
+    fn words() {
+        check(&["red", "green", "red"], CATEGORY, "2 values", None);
+        check(&["red", "7", "inf"], CATEGORY, "3 values", None);
+        check(&["?", "?"], CATEGORY, "no values in the first rows", None);
+        let ids = numbered("id", 30);
+        let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+        check(&ids, TakenAs::Identifier, "every value is another", Some("--as x=category keeps it"));
+        let texts = numbered("the quick brown fox ", 30);
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        check(&texts, TakenAs::Text, "text of many words", Some("--as x=category counts it whole"));
+        let mut nearly: Vec<&str> = vec!["1.5"; 99];
+        nearly.push("unknown");
+        let hint = "all but 1 of 100 are numbers; --as x=number --on-bad-value missing reads it so";
+        check(&nearly, CATEGORY, "2 values", Some(hint));
+        let mut tickets = ids.clone();
+        tickets.extend(&ids[..10]);
+        check(
+            &tickets,
+            CATEGORY,
+            "30 values",
+            Some("30 values in 40 rows; --ignore x if they are identifiers"),
+        );
+    }
+
+    #[test]
+    fn what_the_source_says_counts_more() {
+        let values = [Some("0"), Some("1"), Some("5")];
+        assert_eq!(infer("x", Stored::Date, &values).taken_as, NUMBER);
+        assert_eq!(infer("x", Stored::Boolean, &[Some("true")]).taken_as, CATEGORY);
+        assert_eq!(infer("x", Stored::Integer, &[None]).taken_as, NUMBER);
+        assert_eq!(infer("x", Stored::Integer, &[Some("0"), Some("1")]).taken_as, CATEGORY);
+    }
+}
