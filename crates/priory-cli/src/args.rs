@@ -6,7 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use priory::{Prior, Smoothing};
 
 use crate::choices::{
-    AsChoice, ColumnSmoothing, parse_as, parse_part, parse_prior, parse_set, parse_smoothing, parse_threads,
+    AsChoice, ColumnSmoothing, parse_as, parse_delimiter, parse_part, parse_prior, parse_set, parse_smoothing, parse_threads,
 };
 
 /// Naive Bayes for anything that can be counted.
@@ -27,6 +27,8 @@ pub(crate) struct Cli {
 /// One file in `commands/` for each.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Say what the columns of a table are taken as, and why
+    Schema(SchemaArgs),
     /// Learn a model from data and write it to a file
     Train(TrainArgs),
     /// Classify rows: CSV with the column `prediction` to standard output
@@ -64,17 +66,21 @@ pub(crate) enum Command {
 #[derive(Debug, Args)]
 pub(crate) struct TableArgs {
     /// The column to predict, for example `--target species`
-    #[arg(long, value_name = "COLUMN")]
-    pub(crate) target: String,
+    #[arg(long, value_name = "COLUMN", required_unless_present = "schema")]
+    pub(crate) target: Option<String>,
+    /// A file that says what all columns are, as `priory schema -o FILE` writes it, for example `--schema table.json`
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) schema: Option<PathBuf>,
     /// A column that says how much each row counts, for example `--weight copies`
     #[arg(long, value_name = "COLUMN")]
     pub(crate) weight: Option<String>,
     /// A column to leave out, for example `--ignore id --ignore name`
     #[arg(long, value_name = "COLUMN")]
     pub(crate) ignore: Vec<String>,
-    /// What a column is: category, categorical, bernoulli, joint or ignore; `*` stands for all columns
+    /// What a column is: number, category, categorical, bernoulli, joint or ignore; `*` stands for all columns
     ///
-    /// All columns called joint share one table of all their combinations. Example: `--as wind=bernoulli,id=ignore`
+    /// All columns called joint share one table of all their combinations. What is not said is inferred from the
+    /// first rows. Example: `--as age=number,zip=category,id=ignore`
     #[arg(long = "as", value_name = "COLUMN=KIND", value_parser = parse_as, value_delimiter = ',')]
     pub(crate) kinds: Vec<AsChoice>,
     /// The spellings of a missing value, separated by commas, for example `--missing "?,n/a,"`
@@ -82,6 +88,26 @@ pub(crate) struct TableArgs {
     /// [default: an empty field, ?, NA, NaN, null]
     #[arg(long, value_name = "SPELLINGS", value_delimiter = ',')]
     pub(crate) missing: Option<Vec<String>>,
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+}
+
+/// How tables are written.
+#[derive(Debug, Args)]
+pub(crate) struct InputArgs {
+    /// The character between fields, for example `--delimiter ';'` [default: a comma, or a tab where it fits]
+    #[arg(long, value_name = "CHARACTER", value_parser = parse_delimiter)]
+    pub(crate) delimiter: Option<u8>,
+    /// What to do with a word in a column of numbers: stop with an error, or take it as missing and say how many,
+    /// for example `--on-bad-value missing` [default: error]
+    #[arg(long, value_name = "WHAT", hide_possible_values = true)]
+    pub(crate) on_bad_value: Option<BadValueChoice>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum BadValueChoice {
+    Error,
+    Missing,
 }
 
 /// How a model is estimated from what was counted.
@@ -131,6 +157,24 @@ pub(crate) struct TrainArgs {
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
+  priory schema examples/penguins.csv --target species
+  priory schema big.csv --target y --as zip=category -o table.json && priory train big.csv --schema table.json")]
+pub(crate) struct SchemaArgs {
+    /// One or more tables; the first rows are looked at
+    #[arg(required = true, value_name = "DATA", value_hint = ValueHint::FilePath)]
+    pub(crate) data: Vec<String>,
+    #[command(flatten)]
+    pub(crate) table: TableArgs,
+    /// Write the schema to a file that `--schema` reads, for example `-o table.json`
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) output: Option<PathBuf>,
+    /// How to print the schema
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: Format,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
   priory predict tennis.priory examples/tennis.csv
   priory predict tennis.priory new.csv --probabilities -o predicted.csv")]
 pub(crate) struct PredictArgs {
@@ -148,6 +192,8 @@ pub(crate) struct PredictArgs {
     /// Write to a file instead of standard output, for example `-o predicted.csv`
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
 }
 
 #[derive(Debug, Args)]
@@ -215,6 +261,8 @@ pub(crate) struct ExplainArgs {
     /// How to print the explanation
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
 }
 
 #[derive(Debug, Args)]
@@ -248,6 +296,8 @@ pub(crate) struct UpdateArgs {
     /// The rows, with the target and every feature of the model
     #[arg(required = true, value_name = "DATA", value_hint = ValueHint::FilePath)]
     pub(crate) data: Vec<String>,
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
 }
 
 #[derive(Debug, Args)]

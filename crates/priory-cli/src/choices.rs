@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use priory::{Column, Family, Kind, MissingValues, Prior, Pseudocounts, Schema, Settings, Smoothing};
-use priory_input::Purpose;
+use priory_input::{BadValues, Purpose, ReadOptions, Table};
 
-use crate::args::{MissingChoice, SettingsArgs, SmoothingChoice};
+use crate::args::{BadValueChoice, InputArgs, MissingChoice, SettingsArgs, SmoothingChoice};
 use crate::data;
 
 /// `COLUMN=KIND`, as `--as` takes it.
@@ -34,12 +34,13 @@ pub(crate) struct ColumnSmoothing {
 pub(crate) fn parse_as(text: &str) -> Result<AsChoice, String> {
     let (column, word) = text.rsplit_once('=').ok_or("expected COLUMN=KIND")?;
     let meaning = match word {
+        "number" => Meaning::Kept(Kind::Number, None),
         "category" => Meaning::Kept(Kind::Category, None),
         "categorical" => Meaning::Kept(Kind::Category, Some(Family::Categorical)),
         "bernoulli" => Meaning::Kept(Kind::Category, Some(Family::Bernoulli)),
         "joint" => Meaning::Kept(Kind::Joint, None),
         "ignore" => Meaning::Ignored,
-        _ => return Err(format!("`{word}` is none of category, categorical, bernoulli, joint, ignore")),
+        _ => return Err(format!("`{word}` is none of number, category, categorical, bernoulli, joint, ignore")),
     };
     Ok(AsChoice { column: column.to_owned(), meaning })
 }
@@ -88,6 +89,29 @@ pub(crate) fn parse_prior(text: &str) -> Result<Prior, String> {
 pub(crate) fn parse_set(text: &str) -> Result<(String, String), String> {
     let (column, value) = text.split_once('=').ok_or("expected COLUMN=VALUE")?;
     Ok((column.to_owned(), value.to_owned()))
+}
+
+pub(crate) fn parse_delimiter(text: &str) -> Result<u8, String> {
+    match text.as_bytes() {
+        b"\\t" => Ok(b'\t'),
+        [byte] if byte.is_ascii() => Ok(*byte),
+        _ => Err(format!("`{text}` is not a single ASCII character")),
+    }
+}
+
+impl InputArgs {
+    /// Opens a table as these flags say.
+    pub(crate) fn open(&self, path: &str) -> anyhow::Result<Table> {
+        Ok(Table::open(path, &self.options())?)
+    }
+
+    pub(crate) fn options(&self) -> ReadOptions {
+        let bad_values = match self.on_bad_value {
+            Some(BadValueChoice::Missing) => BadValues::Missing,
+            Some(BadValueChoice::Error) | None => BadValues::Refused,
+        };
+        ReadOptions { delimiter: self.delimiter, bad_values }
+    }
 }
 
 pub(crate) fn parse_threads(text: &str) -> Result<usize, String> {
@@ -147,7 +171,7 @@ impl SmoothingChoice {
 
 /// Pseudocounts from a CSV with the columns `column`, `value` and either `beta` or `pseudocount`.
 fn read_pseudocounts(path: &Path) -> anyhow::Result<Pseudocounts> {
-    let table = data::open(&path.to_string_lossy())?;
+    let table = Table::open(&path.to_string_lossy(), &ReadOptions::default())?;
     let has = |name: &str| table.header().iter().any(|column| column == name);
     let (amount, less) = match (has("beta"), has("pseudocount")) {
         (true, false) => ("beta", 1.0),

@@ -1,65 +1,13 @@
-//! From what was typed about a table to its schema, and from its files to batches.
+//! From tables to batches, and from batches to statistics.
 
 use std::sync::Mutex;
 
-use anyhow::{Result, bail};
-use priory::{Batch, Column, Family, Kind, MISSING_SPELLINGS, Schema, Settings, Statistics};
-use priory_input::{Purpose, ReadOptions, Reader, Table, Turn};
+use anyhow::Result;
+use priory::{Batch, Schema, Statistics};
+use priory_input::{Purpose, Reader, Table, Turn};
 
-use crate::args::TableArgs;
-use crate::choices::{AsChoice, Meaning};
 use crate::output::{plural, warn};
 use crate::progress::Progress;
-
-/// The name that stands for every column in `--as`.
-const EVERY_COLUMN: &str = "*";
-
-/// The schema that a table and the command line give together, and the families that were asked for.
-pub(crate) fn schema(table: &Table, args: &TableArgs, settings: &mut Settings) -> Result<Schema> {
-    table.column("target", &args.target)?;
-    if let Some(name) = &args.weight {
-        table.column("weight", name)?;
-    }
-    let about = args.kinds.iter().map(|choice| &choice.column).filter(|name| *name != EVERY_COLUMN);
-    for name in args.ignore.iter().chain(about) {
-        table.column("feature", name)?;
-    }
-    let is_feature = |name: &String| {
-        *name != args.target && Some(name) != args.weight.as_ref() && !args.ignore.contains(name)
-    };
-    let mut columns = Vec::new();
-    for name in table.header().iter().filter(|name| is_feature(name)) {
-        match meaning(name, &args.kinds) {
-            Meaning::Ignored => {}
-            Meaning::Kept(kind, family) => {
-                columns.push(Column::new(name, kind));
-                if let Some(family) = family {
-                    settings.families.insert(name.clone(), family);
-                }
-            }
-        }
-    }
-    if columns.is_empty() {
-        bail!("no columns are left to learn from");
-    }
-    let missing = match &args.missing {
-        Some(spellings) => spellings.clone(),
-        None => MISSING_SPELLINGS.map(String::from).to_vec(),
-    };
-    Ok(Schema { target: args.target.clone(), weight: args.weight.clone(), missing, columns }.checked()?)
-}
-
-/// The last word about a column counts; a word about the column itself counts more than one about all.
-fn meaning(name: &str, choices: &[AsChoice]) -> Meaning {
-    let about = |column: &str| choices.iter().rev().find(|choice| choice.column == column);
-    let choice = about(name).or_else(|| about(EVERY_COLUMN));
-    choice.map_or(Meaning::Kept(Kind::Category, None::<Family>), |choice| choice.meaning)
-}
-
-/// Opens a table.
-pub(crate) fn open(path: &str) -> Result<Table> {
-    Ok(Table::open(path, &ReadOptions::default())?)
-}
 
 /// Hands every batch of a table to `each`, in order, on this thread.
 pub(crate) fn for_each_batch(
@@ -74,6 +22,7 @@ pub(crate) fn for_each_batch(
     while batches.read(&mut batch)? {
         each(&batch)?;
     }
+    warn_of_bad_values(batches.reader());
     Ok(())
 }
 
@@ -96,12 +45,20 @@ pub(crate) fn fold<S: Send>(
         }
         Ok(())
     })?;
+    warn_of_bad_values(&reader);
     Ok(states)
 }
 
 fn warn_of_missing_columns(reader: &Reader) {
     for column in reader.missing_columns() {
         warn(&format!("{} has no column `{column}`: it counts as missing in every row", reader.name()));
+    }
+}
+
+fn warn_of_bad_values(reader: &Reader) {
+    if reader.bad_values() > 0 {
+        let values = plural(reader.bad_values(), "value");
+        warn(&format!("{}: {values} taken as missing, since they are not numbers", reader.name()));
     }
 }
 

@@ -7,6 +7,7 @@ mod data;
 mod model_file;
 mod output;
 mod progress;
+mod understand;
 
 use std::num::NonZeroUsize;
 use std::process::ExitCode;
@@ -20,6 +21,7 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     let threads = cli.threads.unwrap_or_else(|| thread::available_parallelism().map_or(1, NonZeroUsize::get));
     let result = match cli.command {
+        Command::Schema(args) => commands::schema::run(&args),
         Command::Train(args) => commands::train::run(&args, threads),
         Command::Predict(args) => commands::predict::run(&args, threads),
         Command::Evaluate(args) => commands::evaluate::run(&args, threads),

@@ -136,8 +136,17 @@ impl Grid {
 
     /// The table as lines, indented, with nothing at their ends.
     pub(crate) fn render(&mut self) -> String {
+        self.render_aligned(CellAlignment::Right)
+    }
+
+    /// The same for words instead of numbers.
+    pub(crate) fn render_left(&mut self) -> String {
+        self.render_aligned(CellAlignment::Left)
+    }
+
+    fn render_aligned(&mut self, alignment: CellAlignment) -> String {
         for (i, column) in self.table.column_iter_mut().enumerate() {
-            column.set_cell_alignment(if i == 0 { CellAlignment::Left } else { CellAlignment::Right });
+            column.set_cell_alignment(if i == 0 { CellAlignment::Left } else { alignment });
             column.set_padding((if i == 0 { 0 } else { 2 }, 0));
             column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(1)));
         }

@@ -17,17 +17,21 @@ use serde_json::Value;
 
 use crate::args::{EvaluateArgs, Format};
 use crate::data;
+use crate::understand::{Understood, describe_columns};
 use crate::output::{Grid, bold, count, plural, report_out, warn};
 
 const DEFAULT_FOLDS: u32 = 10;
 
 pub(crate) fn run(args: &EvaluateArgs, threads: usize) -> Result<()> {
-    let tables = Tables::new(&args.data, threads)?;
+    let tables = Tables::new(&args.data, args.table.input.options(), threads)?;
     let mut settings = Settings::default();
     args.settings.apply(&mut settings)?;
-    let schema = data::schema(&tables.sources[0].open()?, &args.table, &mut settings)?;
+    let understood = Understood::new(&mut tables.sources[0].open(&tables.options)?, &mut tables.open().skip(1), &args.table)?;
+    understood.apply(&mut settings);
+    understood.explain_doubts();
+    let schema = &understood.schema;
     let split = Split::new(args);
-    let evaluation = split.evaluate(&tables, &schema, &settings, args.seed)?;
+    let evaluation = split.evaluate(&tables, schema, &settings, args.seed)?;
     let report = evaluation.report();
     if report.rows == 0 {
         bail!(priory::Error::Empty);
@@ -40,7 +44,7 @@ pub(crate) fn run(args: &EvaluateArgs, threads: usize) -> Result<()> {
             json["folds"] = if let Split::Folds(k) = split { k.into() } else { Value::Null };
             writeln!(out, "{json:#}")?;
         }
-        Format::Text => write_report(&mut out, &report, &split, &schema)?,
+        Format::Text => write_report(&mut out, &report, &split, schema)?,
     }
     out.flush()?;
     if report.skipped > 0 {
@@ -52,6 +56,7 @@ pub(crate) fn run(args: &EvaluateArgs, threads: usize) -> Result<()> {
 /// The tables to evaluate on, which are read more than once.
 struct Tables {
     sources: Vec<TableSource>,
+    options: ReadOptions,
     threads: usize,
 }
 
@@ -65,9 +70,13 @@ enum TableSource {
 }
 
 impl Tables {
-    fn new(paths: &[String], threads: usize) -> Result<Self> {
+    fn new(paths: &[String], options: ReadOptions, threads: usize) -> Result<Self> {
         let sources = paths.iter().map(|path| TableSource::new(path)).collect::<Result<_>>()?;
-        Ok(Tables { sources, threads })
+        Ok(Tables { sources, options, threads })
+    }
+
+    fn open(&self) -> impl Iterator<Item = Result<Table>> {
+        self.sources.iter().map(|source| source.open(&self.options))
     }
 
     /// Takes every batch of every table through `step` on several threads; returns their states.
@@ -78,17 +87,16 @@ impl Tables {
         step: impl Fn(&mut S, &Batch, &Turn<'_>) -> priory_input::Result<()> + Sync,
     ) -> Result<Vec<S>> {
         let mut states = Vec::new();
-        for source in &self.sources {
-            let table = source.open()?;
-            states.extend(data::fold(table, schema, Purpose::Learning, self.threads, &start, &step)?);
+        for table in self.open() {
+            states.extend(data::fold(table?, schema, Purpose::Learning, self.threads, &start, &step)?);
         }
         Ok(states)
     }
 
     fn learn(&self, schema: &Schema) -> Result<Statistics> {
         let mut all = Statistics::empty(schema);
-        for source in &self.sources {
-            all.merge(&data::learn(source.open()?, schema, self.threads)?.0)?;
+        for table in self.open() {
+            all.merge(&data::learn(table?, schema, self.threads)?.0)?;
         }
         Ok(all)
     }
@@ -115,12 +123,12 @@ impl TableSource {
         Ok(TableSource::Kept { name: name.to_owned(), file })
     }
 
-    fn open(&self) -> Result<Table> {
+    fn open(&self, options: &ReadOptions) -> Result<Table> {
         match self {
-            TableSource::File(path) => data::open(path),
+            TableSource::File(path) => Ok(Table::open(path, options)?),
             TableSource::Kept { name, file } => {
                 let file = file.reopen().with_context(|| format!("{name}: cannot be read again"))?;
-                Ok(Table::from_reader(name, file, &ReadOptions::default())?)
+                Ok(Table::from_reader(name, file, options)?)
             }
         }
     }
@@ -207,7 +215,7 @@ impl<'a> Split<'a> {
             }
             Split::Test(path) => {
                 let test = Test::new(&tables.learn(schema)?, settings)?;
-                let tests = Tables::new(&[(*path).to_owned()], tables.threads)?;
+                let tests = Tables::new(&[(*path).to_owned()], tables.options, tables.threads)?;
                 tests.fold(schema, Evaluation::new, |evaluation, batch, _| {
                     Ok(test.observe(evaluation, batch)?)
                 })?
@@ -259,7 +267,7 @@ fn write_report(
     split: &Split<'_>,
     schema: &Schema,
 ) -> Result<()> {
-    let features = plural(schema.columns.len() as u64, "feature");
+    let features = describe_columns(schema);
     let classes = plural(report.classes.len() as u64, "class");
     writeln!(out, "{}, {features}, {classes}; {}\n", plural(report.rows, "row"), split.describe())?;
 

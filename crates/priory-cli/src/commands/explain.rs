@@ -24,7 +24,7 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<()> {
     let mut printer = Printer { args, model: &model, fractions, rows: 0, out: report_out(args.format) };
     printer.start()?;
     match &args.data {
-        Some(path) => data::for_each_batch(data::open(path)?, model.schema(), Purpose::Scoring, |batch| {
+        Some(path) => data::for_each_batch(args.input.open(path)?, model.schema(), Purpose::Scoring, |batch| {
             (0..batch.rows).try_for_each(|row| printer.row(batch, row))
         })?,
         None => printer.row(&typed_row(model.schema(), &args.set)?, 0)?,
@@ -49,7 +49,13 @@ fn typed_row(schema: &Schema, set: &[(String, String)]) -> Result<Batch> {
         }
         match cell {
             BatchColumn::Category(cell) => cell.push(value),
-            BatchColumn::Number(_) => bail!("the column `{}` holds numbers", column.name),
+            BatchColumn::Number(cell) => cell.push(match value {
+                None => f64::NAN,
+                Some(value) => match value.parse::<f64>() {
+                    Ok(number) if !number.is_infinite() => number,
+                    _ => bail!("`{value}` is not a number, which the column `{}` holds", column.name),
+                },
+            }),
         }
     }
     Ok(batch)

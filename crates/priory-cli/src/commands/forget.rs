@@ -11,17 +11,17 @@ use crate::output::{note, plural};
 
 pub(crate) fn run(args: &UpdateArgs, threads: usize) -> Result<()> {
     let (before, after) = model_file::update(&args.model, |statistics| {
-        args.data.iter().try_for_each(|path| forget(statistics, path, threads))
+        args.data.iter().try_for_each(|path| forget(statistics, path, args, threads))
     })?;
     note(&format!("{} forgotten, {after} left: {}", plural(before - after, "row"), args.model.display()));
     Ok(())
 }
 
-fn forget(statistics: &mut Statistics, path: &str, threads: usize) -> Result<()> {
+fn forget(statistics: &mut Statistics, path: &str, args: &UpdateArgs, threads: usize) -> Result<()> {
     let schema = statistics.schema().clone();
-    let (part, skipped) = data::learn(data::open(path)?, &schema, threads)?;
+    let (part, skipped) = data::learn(args.input.open(path)?, &schema, threads)?;
     if let Err(refusal) = statistics.subtract(&part) {
-        name_the_row(statistics, data::open(path)?)?;
+        name_the_row(statistics, args.input.open(path)?)?;
         return Err(refusal.into());
     }
     data::warn_of_skipped(skipped, &schema.target);

@@ -11,7 +11,7 @@ pub(crate) fn run(args: &UpdateArgs, threads: usize) -> Result<()> {
     let (before, after) = model_file::update(&args.model, |statistics| {
         let schema = statistics.schema().clone();
         for path in &args.data {
-            let (part, skipped) = data::learn(data::open(path)?, &schema, threads)?;
+            let (part, skipped) = data::learn(args.input.open(path)?, &schema, threads)?;
             statistics.merge(&part)?;
             data::warn_of_skipped(skipped, &schema.target);
         }

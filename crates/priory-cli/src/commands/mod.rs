@@ -8,5 +8,6 @@ pub(crate) mod learn;
 pub(crate) mod manual;
 pub(crate) mod merge;
 pub(crate) mod predict;
+pub(crate) mod schema;
 pub(crate) mod show;
 pub(crate) mod train;

@@ -17,7 +17,7 @@ pub(crate) fn run(args: &PredictArgs, threads: usize) -> Result<()> {
     let (statistics, mut settings) = model_file::read(&args.model)?;
     args.settings.apply(&mut settings)?;
     let model = statistics.estimate(&settings)?;
-    let table = data::open(&args.data)?;
+    let table = args.input.open(&args.data)?;
     let seen = match &args.output {
         None => {
             let mut out = io::stdout();

@@ -9,16 +9,21 @@ use crate::args::TrainArgs;
 use crate::data;
 use crate::model_file;
 use crate::output::{note, plural};
+use crate::understand::{Understood, others};
 
 pub(crate) fn run(args: &TrainArgs, threads: usize) -> Result<()> {
     let mut settings = Settings::default();
     args.settings.apply(&mut settings)?;
-    let first = data::open(&args.data[0])?;
-    let schema = data::schema(&first, &args.table, &mut settings)?;
+    let input = &args.table.input;
+    let mut first = input.open(&args.data[0])?;
+    let understood = Understood::new(&mut first, &mut others(&args.data[1..], &args.table.input), &args.table)?;
+    understood.apply(&mut settings);
+    understood.explain();
+    let schema = &understood.schema;
 
-    let (mut statistics, mut skipped) = data::learn(first, &schema, threads)?;
+    let (mut statistics, mut skipped) = data::learn(first, schema, threads)?;
     for path in &args.data[1..] {
-        let (part, part_skipped) = data::learn(data::open(path)?, &schema, threads)?;
+        let (part, part_skipped) = data::learn(input.open(path)?, schema, threads)?;
         statistics.merge(&part)?;
         skipped += part_skipped;
     }
@@ -30,7 +35,7 @@ pub(crate) fn run(args: &TrainArgs, threads: usize) -> Result<()> {
         "{}, {}, {}: {}",
         plural(statistics.rows(), "row"),
         plural(model.classes().len() as u64, "class"),
-        plural(schema.columns.len() as u64, "feature"),
+        understood.describe(),
         output.display()
     ));
     Ok(())

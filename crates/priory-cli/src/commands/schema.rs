@@ -1,0 +1,51 @@
+//! `priory schema`: what the columns of a table are taken as, and why.
+
+use std::io::Write;
+
+use anyhow::Result;
+use priory::TakenAs;
+use priory_input::store;
+
+use crate::args::{Format, SchemaArgs};
+use crate::output::{Grid, note, stdout};
+use crate::understand::{Understood, others};
+
+pub(crate) fn run(args: &SchemaArgs) -> Result<()> {
+    let mut first = args.table.input.open(&args.data[0])?;
+    let understood = Understood::new(&mut first, &mut others(&args.data[1..], &args.table.input), &args.table)?;
+    let json = serde_json::to_string_pretty(&understood)?;
+    if let Some(path) = &args.output {
+        store::replace_file(path, format!("{json}\n").as_bytes())?;
+        note(&format!("{}: {}", understood.describe(), path.display()));
+        return Ok(());
+    }
+    let mut out = stdout();
+    match args.format {
+        Format::Json => writeln!(out, "{json}")?,
+        Format::Text => write!(out, "{}", table(&understood).render_left())?,
+    }
+    out.flush()?;
+    Ok(())
+}
+
+fn table(understood: &Understood) -> Grid {
+    let mut grid = Grid::new();
+    grid.row(["column", "taken as", "because", "otherwise"]);
+    grid.row([understood.schema.target.as_str(), "target", "said so", ""]);
+    for name in &understood.schema.weight {
+        grid.row([name.as_str(), "weight", "said so", ""]);
+    }
+    let decided = |name: &str| understood.decisions.iter().any(|(decided, _)| decided == name);
+    for column in understood.schema.columns.iter().filter(|column| !decided(&column.name)) {
+        grid.row([column.name.as_str(), column.kind.name(), "said so", ""]);
+    }
+    for (name, decision) in &understood.decisions {
+        let taken_as = match decision.taken_as {
+            TakenAs::Feature(kind) => kind.name(),
+            TakenAs::Text => "text, left out",
+            TakenAs::Identifier => "left out",
+        };
+        grid.row([name.as_str(), taken_as, &decision.reason, decision.hint.as_deref().unwrap_or("")]);
+    }
+    grid
+}
