@@ -8,6 +8,8 @@ use priory::{Batch, BatchColumn, CategoryColumn, MISSING};
 use crate::csv::{Flaw, Records, unquoted};
 use crate::error::{Error, Result, shown};
 use crate::reader::Plan;
+use crate::sample::Sample;
+use crate::source::Source;
 
 /// Takes blocks apart. Every thread has one of its own.
 pub(crate) struct DelimitedParser<'a> {
@@ -25,7 +27,8 @@ impl<'a> DelimitedParser<'a> {
     /// then holds those before.
     pub(crate) fn fill(&mut self, block: &[u8], batch: &mut Batch) -> Result<()> {
         let (end, flaw) = self.records.split(block);
-        let text = self.checked_text(&block[..end])?;
+        let Plan { name, header, .. } = self.plan;
+        let text = checked_text(&block[..end], &self.records, name, header)?;
         batch.rows = self.records.rows();
         self.fill_categories(text, self.plan.target, &mut batch.classes);
         for (column, &position) in batch.columns.iter_mut().zip(&self.plan.features) {
@@ -35,24 +38,7 @@ impl<'a> DelimitedParser<'a> {
             }
         }
         self.fill_weights(text, batch)?;
-        flaw.map_or(Ok(()), |flaw| Err(self.describe(flaw)))
-    }
-
-    /// The bytes of the rows that were split, as text. Checked for the whole block at once, which costs next to
-    /// nothing, and for the columns that are passed over as well: a table is in UTF-8 or it is not.
-    fn checked_text<'b>(&self, bytes: &'b [u8]) -> Result<&'b str> {
-        let place = |position| {
-            let (row, column) = self.records.locate(position);
-            (self.plan.name.clone(), 1 + row as u64, shown(&self.plan.header[column]))
-        };
-        if let Some(position) = memchr(0, bytes) {
-            let (name, row, column) = place(position);
-            return Err(Error::NulByte { name, row, column });
-        }
-        std::str::from_utf8(bytes).map_err(|error| {
-            let (name, row, column) = place(error.valid_up_to());
-            Error::NotUtf8 { name, row, column }
-        })
+        flaw.map_or(Ok(()), |flaw| Err(describe(flaw, &self.records, name, header)))
     }
 
     fn fill_categories(&mut self, text: &str, position: Option<usize>, column: &mut CategoryColumn) {
@@ -109,16 +95,87 @@ impl<'a> DelimitedParser<'a> {
         }
         Ok(())
     }
+}
 
-    fn describe(&self, flaw: Flaw) -> Error {
-        let (name, row) = (self.plan.name.clone(), 1 + self.records.rows() as u64);
-        let header = &self.plan.header;
-        match flaw {
-            Flaw::FieldCount { found } => Error::FieldCount { name, row, found, expected: header.len() },
-            Flaw::TextAfterQuote { field } => {
-                let column = header.get(field).map_or_else(|| (field + 1).to_string(), |name| shown(name));
-                Error::TextAfterQuote { name, row, column }
+/// The first rows of a table, of which nothing is taken: the blocks are given back.
+pub(crate) fn sample(source: &mut Source, delimiter: u8, header: &[String], rows: usize) -> Result<Sample> {
+    let mut sample = Sample::new(header.len());
+    let mut records = Records::new(delimiter, header.len());
+    let mut blocks: Vec<Vec<u8>> = Vec::new();
+    let mut bytes = 0;
+    let mut outcome = Ok(());
+    while sample.rows < rows && bytes < Sample::MOST_BYTES && outcome.is_ok() {
+        let mut block = Vec::new();
+        match source.next_block(delimiter, &mut block) {
+            Ok(true) => {
+                outcome = append(&mut sample, &mut records, &source.name, header, &block, rows);
+                bytes += block.len();
+                blocks.push(block);
             }
+            Ok(false) => break,
+            Err(mut error) => {
+                error.add_rows(sample.rows as u64);
+                outcome = Err(error);
+            }
+        }
+    }
+    blocks.into_iter().rev().for_each(|block| source.give_back(block));
+    outcome.map(|()| sample)
+}
+
+/// Appends the rows of a block to a sample, as long as it wants more.
+fn append(
+    sample: &mut Sample,
+    records: &mut Records,
+    name: &str,
+    header: &[String],
+    block: &[u8],
+    most_rows: usize,
+) -> Result<()> {
+    let (end, flaw) = records.split(block);
+    let in_table = |mut error: Error| {
+        error.add_rows(sample.rows as u64);
+        error
+    };
+    let text = checked_text(&block[..end], records, name, header).map_err(in_table)?;
+    let wanted = most_rows - sample.rows;
+    if let Some(flaw) = flaw.filter(|_| records.rows() < wanted) {
+        return Err(in_table(describe(flaw, records, name, header)));
+    }
+    let mut scratch = String::new();
+    for (position, values) in sample.columns.iter_mut().enumerate() {
+        let fields = records.column(position).take(wanted);
+        values.extend(fields.map(|field| Some(unquoted(&text[field], &mut scratch).to_owned())));
+    }
+    sample.rows += wanted.min(records.rows());
+    Ok(())
+}
+
+/// The bytes of the rows that were split, as text. Checked for the whole block at once, which costs next to nothing,
+/// and for the columns that are passed over as well: a table is in UTF-8 or it is not.
+fn checked_text<'b>(bytes: &'b [u8], records: &Records, name: &str, header: &[String]) -> Result<&'b str> {
+    let place = |position| {
+        let (row, column) = records.locate(position);
+        (name.to_owned(), 1 + row as u64, shown(&header[column]))
+    };
+    if let Some(position) = memchr(0, bytes) {
+        let (name, row, column) = place(position);
+        return Err(Error::NulByte { name, row, column });
+    }
+    std::str::from_utf8(bytes).map_err(|error| {
+        let (name, row, column) = place(error.valid_up_to());
+        Error::NotUtf8 { name, row, column }
+    })
+}
+
+/// What is wrong with the record after those that were split.
+fn describe(flaw: Flaw, records: &Records, name: &str, header: &[String]) -> Error {
+    let (name, row) = (name.to_owned(), 1 + records.rows() as u64);
+    match flaw {
+        Flaw::FieldCount { found } => Error::FieldCount { name, row, found, expected: header.len() },
+        Flaw::TextAfterQuote { field } => {
+            let column = header.get(field).map_or_else(|| (field + 1).to_string(), |name| shown(name));
+            Error::TextAfterQuote { name, row, column }
         }
     }
 }

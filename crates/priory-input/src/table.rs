@@ -8,8 +8,10 @@ use memchr::memchr;
 use priory::Schema;
 
 use crate::csv::{Flaw, first_record, unquoted};
+use crate::delimited;
 use crate::error::{Error, Result, shown, shown_list};
 use crate::reader::{BadValues, Batches, Reader};
+use crate::sample::{ColumnInfo, Sample, Stored};
 use crate::source::{Limits, Source};
 
 /// How a table is written.
@@ -92,6 +94,20 @@ impl Table {
     /// The names of the columns.
     pub fn header(&self) -> &[String] {
         &self.header
+    }
+
+    /// The columns, and how they are stored.
+    pub fn columns(&self) -> Vec<ColumnInfo> {
+        let columns = self.header.iter();
+        columns.map(|name| ColumnInfo { name: name.clone(), stored: Stored::Text }).collect()
+    }
+
+    /// The first rows as text, at most so many and from a few megabytes at most. They will be read again.
+    ///
+    /// # Errors
+    /// If one of them is not right.
+    pub fn sample(&mut self, rows: usize) -> Result<Sample> {
+        delimited::sample(&mut self.source, self.delimiter, &self.header, rows)
     }
 
     /// How the table is read.

@@ -192,6 +192,26 @@ fn files_are_opened_by_name() {
     assert!(error.contains("cannot be "), "{error}");
 }
 
+#[test]
+fn a_sample_takes_nothing_away() {
+    let text = "a,b\n1,\n\n\"x\"\"y\",?\n3,4\n5,6\n7\n";
+    for block in [4, 5, 16, 1 << 20] {
+        let mut table = open(text.as_bytes(), None, limits(block, 2)).unwrap();
+        assert_eq!(table.columns()[1], ColumnInfo { name: "b".into(), stored: Stored::Text });
+        assert_eq!(table.sample(0).unwrap(), Sample { rows: 0, columns: vec![vec![]; 2] });
+        for most in [1, 3, 4] {
+            let sample = table.sample(most).unwrap();
+            let column = |values: [&str; 4]| values[..most].iter().map(|value| some(value)).collect();
+            let columns = vec![column(["1", "x\"y", "3", "5"]), column(["", "?", "4", "6"])];
+            assert_eq!(sample, Sample { rows: most, columns });
+        }
+        let bad = "t: row 5 has 1 field where the header has 2";
+        assert_eq!(table.sample(5).unwrap_err().to_string(), bad);
+        let error = rows(table, &schema("a", &["b"]), Purpose::Learning).unwrap_err();
+        assert_eq!(error.to_string(), bad, "the rows were read again");
+    }
+}
+
 fn some(text: &str) -> Option<String> {
     Some(text.into())
 }

@@ -1,0 +1,45 @@
+//! The first rows of a table as text, to guess from what its columns are.
+
+/// How a column is stored, which is all that is known of it without looking at its values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stored {
+    /// As text, which may well spell numbers.
+    Text,
+    /// As numbers with a fraction.
+    Number,
+    /// As whole numbers.
+    Integer,
+    /// As true or false.
+    Boolean,
+    /// As dates, with or without a time of day.
+    Date,
+}
+
+/// What a table says of one of its columns.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ColumnInfo {
+    /// Its name.
+    pub name: String,
+    /// How it is stored.
+    pub stored: Stored,
+}
+
+/// The first rows of a table.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Sample {
+    /// How many rows there are.
+    pub rows: usize,
+    /// For each column of the table, its values as text; `None` where the table has none. What spells missing is
+    /// text like any other here.
+    pub columns: Vec<Vec<Option<String>>>,
+}
+
+impl Sample {
+    /// How many bytes of a file are looked at for a sample, at most, give or take a block.
+    pub(crate) const MOST_BYTES: usize = 8 << 20;
+
+    /// No rows yet, of a table with this many columns.
+    pub(crate) fn new(width: usize) -> Self {
+        Sample { rows: 0, columns: vec![Vec::new(); width] }
+    }
+}
