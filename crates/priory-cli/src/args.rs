@@ -6,7 +6,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use priory::{Prior, Smoothing};
 
 use crate::choices::{
-    AsChoice, ColumnSmoothing, parse_as, parse_delimiter, parse_part, parse_prior, parse_set, parse_smoothing, parse_threads,
+    AsChoice, ColumnSmoothing, parse_as, parse_delimiter, parse_part, parse_prior, parse_set,
+    parse_smoothing, parse_threads,
 };
 
 /// Naive Bayes for anything that can be counted.

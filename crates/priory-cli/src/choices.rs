@@ -40,7 +40,11 @@ pub(crate) fn parse_as(text: &str) -> Result<AsChoice, String> {
         "bernoulli" => Meaning::Kept(Kind::Category, Some(Family::Bernoulli)),
         "joint" => Meaning::Kept(Kind::Joint, None),
         "ignore" => Meaning::Ignored,
-        _ => return Err(format!("`{word}` is none of number, category, categorical, bernoulli, joint, ignore")),
+        _ => {
+            return Err(format!(
+                "`{word}` is none of number, category, categorical, bernoulli, joint, ignore"
+            ));
+        }
     };
     Ok(AsChoice { column: column.to_owned(), meaning })
 }

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use priory::{
-    Column, Decision, Family, Kind, MISSING_SPELLINGS, Schema, Settings, Stored, TakenAs, canonical_order, infer,
+    Column, Decision, Family, Kind, MISSING_SPELLINGS, Schema, Settings, Stored, TakenAs, canonical_order,
+    infer,
 };
 use priory_input::Table;
 use serde::{Deserialize, Serialize};
@@ -33,7 +34,10 @@ pub(crate) struct Understood {
 }
 
 /// Opens tables to have a look at them; standard input cannot be looked at beforehand.
-pub(crate) fn others<'a>(paths: &'a [String], input: &'a InputArgs) -> impl Iterator<Item = Result<Table>> + 'a {
+pub(crate) fn others<'a>(
+    paths: &'a [String],
+    input: &'a InputArgs,
+) -> impl Iterator<Item = Result<Table>> + 'a {
     paths.iter().filter(|path| *path != "-").map(|path| input.open(path))
 }
 
@@ -57,7 +61,12 @@ impl Understood {
         check_target(&sample, target)?;
 
         let mut understood = Understood {
-            schema: Schema { target: target.clone(), weight: args.weight.clone(), missing, columns: Vec::new() },
+            schema: Schema {
+                target: target.clone(),
+                weight: args.weight.clone(),
+                missing,
+                columns: Vec::new(),
+            },
             families: BTreeMap::new(),
             decisions: Vec::new(),
         };
@@ -108,19 +117,20 @@ impl Understood {
                 note(&format!("{title}: {}", short_list(&names)));
             }
         }
-        self.explain_doubts();
+        self.explain_left_out();
+        for (name, decision) in &self.decisions {
+            if let (TakenAs::Feature(_), Some(hint)) = (decision.taken_as, &decision.hint) {
+                note(&format!("perhaps: {name} has {hint}"));
+            }
+        }
     }
 
-    /// Says on standard error what was left out, and where another decision might be better.
-    pub(crate) fn explain_doubts(&self) {
+    /// Says on standard error which columns were left out, and why.
+    pub(crate) fn explain_left_out(&self) {
         for (name, decision) in &self.decisions {
-            let hint = decision.hint.as_ref().map_or(String::new(), |hint| format!("; {hint}"));
-            match decision.taken_as {
-                TakenAs::Text | TakenAs::Identifier => note(&format!("left out: {name}, {}{hint}", decision.reason)),
-                TakenAs::Feature(_) if decision.hint.is_some() => {
-                    note(&format!("perhaps: {name} has {}", hint.trim_start_matches("; ")));
-                }
-                TakenAs::Feature(_) => {}
+            if let TakenAs::Text | TakenAs::Identifier = decision.taken_as {
+                let hint = decision.hint.as_ref().map_or(String::new(), |hint| format!("; {hint}"));
+                note(&format!("left out: {name}, {}{hint}", decision.reason));
             }
         }
     }
@@ -128,7 +138,11 @@ impl Understood {
 
 /// 4 numbers, 3 categories.
 pub(crate) fn describe_columns(schema: &Schema) -> String {
-    let words = [(Kind::Number, "number", "numbers"), (Kind::Category, "category", "categories"), (Kind::Joint, "joint column", "joint columns")];
+    let words = [
+        (Kind::Number, "number", "numbers"),
+        (Kind::Category, "category", "categories"),
+        (Kind::Joint, "joint column", "joint columns"),
+    ];
     let counted = words.iter().filter_map(|(kind, one, many)| {
         let n = schema.columns.iter().filter(|column| column.kind == *kind).count();
         (n > 0).then(|| format!("{n} {}", if n == 1 { one } else { many }))
@@ -183,11 +197,13 @@ fn meaning(name: &str, choices: &[AsChoice]) -> Option<Meaning> {
 fn read(path: &Path, args: &TableArgs) -> Result<Understood> {
     let name = path.display();
     if args.weight.is_some() || args.missing.is_some() || !args.ignore.is_empty() || !args.kinds.is_empty() {
-        bail!("--schema says all about the columns; --weight, --missing, --ignore and --as cannot be given with it");
+        bail!(
+            "--schema says all about the columns; --weight, --missing, --ignore and --as cannot be given with it"
+        );
     }
     let text = std::fs::read_to_string(path).with_context(|| format!("{name}: cannot be read"))?;
-    let mut understood: Understood =
-        serde_json::from_str(&text).with_context(|| format!("{name}: not a schema as priory schema -o writes it"))?;
+    let mut understood: Understood = serde_json::from_str(&text)
+        .with_context(|| format!("{name}: not a schema as priory schema -o writes it"))?;
     if args.target.as_ref().is_some_and(|target| *target != understood.schema.target) {
         bail!("{name}: the target is `{}`, not the one that --target names", understood.schema.target);
     }

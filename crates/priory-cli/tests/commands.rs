@@ -646,7 +646,7 @@ mod manners {
         let cases = [
             ("train examples/tennis.csv", "--target"),
             ("train --target play", "DATA"),
-            ("train examples/tennis.csv --target play --as wind=number", "--as"),
+            ("train examples/tennis.csv --target play --as wind=colour", "--as"),
             ("train examples/tennis.csv --target play --smoothing lots", "--smoothing"),
             ("train examples/tennis.csv --target play --smoothing lidstone:-1", "--smoothing"),
             ("train examples/tennis.csv --target play --prior given:+=2", "--prior"),
@@ -699,7 +699,8 @@ mod manners {
     #[test]
     fn every_command_helps_with_an_example() {
         let folder = Folder::new();
-        for command in "train predict evaluate explain show learn forget merge completions manual".split(' ')
+        for command in
+            "schema train predict evaluate explain show learn forget merge completions manual".split(' ')
         {
             let help = folder.stdout(&format!("{command} --help"));
             assert!(help.contains("Example") && help.contains(&format!("priory {command} ")), "{help}");
@@ -729,7 +730,11 @@ mod manners {
         fs::create_dir(folder.path("man")).unwrap();
         folder.stdout("manual man");
         assert!(text(&folder.bytes("man/priory-evaluate.1")).contains("leave"));
-        assert_eq!(fs::read_dir(folder.path("man")).unwrap().count(), 11, "the program and its ten commands");
+        assert_eq!(
+            fs::read_dir(folder.path("man")).unwrap().count(),
+            12,
+            "the program and its eleven commands"
+        );
     }
 
     #[test]

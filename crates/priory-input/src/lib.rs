@@ -37,5 +37,5 @@ mod table;
 pub use error::{Error, Result};
 pub use parallel::{Turn, fold};
 pub use reader::{BadValues, Batches, Reader, Worker};
-pub use sample::{ColumnInfo, Sample, Stored};
+pub use sample::{ColumnInfo, Sample};
 pub use table::{Purpose, ReadOptions, Table};

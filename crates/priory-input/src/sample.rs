@@ -1,19 +1,6 @@
 //! The first rows of a table as text, to guess from what its columns are.
 
-/// How a column is stored, which is all that is known of it without looking at its values.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stored {
-    /// As text, which may well spell numbers.
-    Text,
-    /// As numbers with a fraction.
-    Number,
-    /// As whole numbers.
-    Integer,
-    /// As true or false.
-    Boolean,
-    /// As dates, with or without a time of day.
-    Date,
-}
+use priory::Stored;
 
 /// What a table says of one of its columns.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,13 +5,13 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use memchr::memchr;
-use priory::Schema;
+use priory::{Schema, Stored};
 
 use crate::csv::{Flaw, first_record, unquoted};
 use crate::delimited;
 use crate::error::{Error, Result, shown, shown_list};
 use crate::reader::{BadValues, Batches, Reader};
-use crate::sample::{ColumnInfo, Sample, Stored};
+use crate::sample::{ColumnInfo, Sample};
 use crate::source::{Limits, Source};
 
 /// How a table is written.

@@ -122,6 +122,16 @@ impl Facts<'_> {
     fn words(&self, known: &[&str], numbers: usize) -> Decision {
         let name = self.name;
         let words: usize = known.iter().map(|value| value.split_whitespace().count()).sum();
+        let values = format!("{} {}", self.distinct, if self.distinct == 1 { "value" } else { "values" });
+        let odd = self.rows - numbers;
+        if numbers > 0 && 20 * odd <= self.rows {
+            let mut decision = self.feature(Kind::Category, values);
+            decision.hint = Some(format!(
+                "all but {odd} of {} are numbers; --as {name}=number --on-bad-value missing reads it so",
+                self.rows
+            ));
+            return decision;
+        }
         let long = words as f64 >= TEXT_WORDS * self.rows as f64;
         let mostly_distinct = self.rows >= FEW_ROWS && 2 * self.distinct > self.rows;
         if long && mostly_distinct {
@@ -138,15 +148,8 @@ impl Facts<'_> {
                 hint: Some(format!("--as {name}=category keeps it")),
             };
         }
-        let values = format!("{} {}", self.distinct, if self.distinct == 1 { "value" } else { "values" });
         let mut decision = self.feature(Kind::Category, values);
-        let odd = self.rows - numbers;
-        if numbers > 0 && 20 * odd <= self.rows {
-            decision.hint = Some(format!(
-                "all but {odd} of {} are numbers; --as {name}=number --on-bad-value missing reads it so",
-                self.rows
-            ));
-        } else if mostly_distinct {
+        if mostly_distinct {
             decision.hint = Some(format!(
                 "{} values in {} rows; --ignore {name} if they are identifiers",
                 self.distinct, self.rows

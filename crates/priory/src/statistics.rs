@@ -7,7 +7,7 @@ use crate::families::{FamilyStatistics, Removed};
 use crate::model::Model;
 use crate::moments::{self, Moments};
 use crate::posterior::Scores;
-use crate::schema::Schema;
+use crate::schema::{Kind, Schema};
 use crate::settings::{Prior, Settings};
 use crate::tally::Tally;
 use crate::vocabulary::Vocabulary;
@@ -349,12 +349,19 @@ impl Statistics {
                 Err(error) => return error,
             }
         }
-        let what = found.as_ref().unwrap_or(first).describe(&self.schema);
-        Error::NeverLearnt { row: batch.row_number(fine), what }
+        let mut shortfall = found.as_ref().unwrap_or(first).clone();
+        // Sums do not say which number is not in them, but now the row is known.
+        if let [column] = shortfall.columns[..]
+            && self.schema.columns[column].kind == Kind::Number
+        {
+            shortfall.value = batch.written(column, fine);
+        }
+        Error::NeverLearnt { row: batch.row_number(fine), what: shortfall.describe(&self.schema) }
     }
 }
 
 /// A count of which there is too little: of a value with a class, of a class, or of rows altogether.
+#[derive(Clone)]
 struct Shortfall {
     columns: Vec<usize>,
     value: Option<String>,

@@ -17,8 +17,8 @@ use serde_json::Value;
 
 use crate::args::{EvaluateArgs, Format};
 use crate::data;
-use crate::understand::{Understood, describe_columns};
 use crate::output::{Grid, bold, count, plural, report_out, warn};
+use crate::understand::{Understood, describe_columns};
 
 const DEFAULT_FOLDS: u32 = 10;
 
@@ -26,9 +26,13 @@ pub(crate) fn run(args: &EvaluateArgs, threads: usize) -> Result<()> {
     let tables = Tables::new(&args.data, args.table.input.options(), threads)?;
     let mut settings = Settings::default();
     args.settings.apply(&mut settings)?;
-    let understood = Understood::new(&mut tables.sources[0].open(&tables.options)?, &mut tables.open().skip(1), &args.table)?;
+    let understood = Understood::new(
+        &mut tables.sources[0].open(&tables.options)?,
+        &mut tables.open().skip(1),
+        &args.table,
+    )?;
     understood.apply(&mut settings);
-    understood.explain_doubts();
+    understood.explain_left_out();
     let schema = &understood.schema;
     let split = Split::new(args);
     let evaluation = split.evaluate(&tables, schema, &settings, args.seed)?;

@@ -24,9 +24,11 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<()> {
     let mut printer = Printer { args, model: &model, fractions, rows: 0, out: report_out(args.format) };
     printer.start()?;
     match &args.data {
-        Some(path) => data::for_each_batch(args.input.open(path)?, model.schema(), Purpose::Scoring, |batch| {
-            (0..batch.rows).try_for_each(|row| printer.row(batch, row))
-        })?,
+        Some(path) => {
+            data::for_each_batch(args.input.open(path)?, model.schema(), Purpose::Scoring, |batch| {
+                (0..batch.rows).try_for_each(|row| printer.row(batch, row))
+            })?
+        }
         None => printer.row(&typed_row(model.schema(), &args.set)?, 0)?,
     }
     printer.finish()

@@ -7,19 +7,20 @@ use priory::TakenAs;
 use priory_input::store;
 
 use crate::args::{Format, SchemaArgs};
-use crate::output::{Grid, note, stdout};
+use crate::output::{Grid, note, report_out};
 use crate::understand::{Understood, others};
 
 pub(crate) fn run(args: &SchemaArgs) -> Result<()> {
     let mut first = args.table.input.open(&args.data[0])?;
-    let understood = Understood::new(&mut first, &mut others(&args.data[1..], &args.table.input), &args.table)?;
+    let understood =
+        Understood::new(&mut first, &mut others(&args.data[1..], &args.table.input), &args.table)?;
     let json = serde_json::to_string_pretty(&understood)?;
     if let Some(path) = &args.output {
         store::replace_file(path, format!("{json}\n").as_bytes())?;
         note(&format!("{}: {}", understood.describe(), path.display()));
         return Ok(());
     }
-    let mut out = stdout();
+    let mut out = report_out(args.format);
     match args.format {
         Format::Json => writeln!(out, "{json}")?,
         Format::Text => write!(out, "{}", table(&understood).render_left())?,
@@ -32,7 +33,7 @@ fn table(understood: &Understood) -> Grid {
     let mut grid = Grid::new();
     grid.row(["column", "taken as", "because", "otherwise"]);
     grid.row([understood.schema.target.as_str(), "target", "said so", ""]);
-    for name in &understood.schema.weight {
+    if let Some(name) = &understood.schema.weight {
         grid.row([name.as_str(), "weight", "said so", ""]);
     }
     let decided = |name: &str| understood.decisions.iter().any(|(decided, _)| decided == name);

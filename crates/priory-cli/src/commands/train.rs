@@ -16,9 +16,9 @@ pub(crate) fn run(args: &TrainArgs, threads: usize) -> Result<()> {
     args.settings.apply(&mut settings)?;
     let input = &args.table.input;
     let mut first = input.open(&args.data[0])?;
-    let understood = Understood::new(&mut first, &mut others(&args.data[1..], &args.table.input), &args.table)?;
+    let understood =
+        Understood::new(&mut first, &mut others(&args.data[1..], &args.table.input), &args.table)?;
     understood.apply(&mut settings);
-    understood.explain();
     let schema = &understood.schema;
 
     let (mut statistics, mut skipped) = data::learn(first, schema, threads)?;
@@ -30,6 +30,7 @@ pub(crate) fn run(args: &TrainArgs, threads: usize) -> Result<()> {
     let model = statistics.estimate(&settings)?;
     let output = args.output.clone().unwrap_or_else(|| default_output(&args.data[0]));
     model_file::write(&output, &statistics, &settings)?;
+    understood.explain();
     data::warn_of_skipped(skipped, &schema.target);
     note(&format!(
         "{}, {}, {}: {}",

@@ -137,7 +137,7 @@ impl FamilyStatistics {
             }
             (FamilyStatistics::Joint(a), FamilyStatistics::Joint(b)) => a.first_shortfall(b, class_of),
             (FamilyStatistics::Number(_, a), FamilyStatistics::Number(_, b)) => {
-                a.first_shortfall(b, class_of).map(|class| (Some("such numbers".to_owned()), class))
+                a.first_shortfall(b, class_of).map(|class| (Some("these numbers".to_owned()), class))
             }
             _ => unreachable!("statistics of one schema have the same factors"),
         }
