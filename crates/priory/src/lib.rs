@@ -48,7 +48,7 @@ pub use evaluate::{
 };
 pub use exact::ExactSum;
 pub use format::{read_file, write_file};
-pub use fractions::{FractionExplanation, Fractions};
+pub use fractions::{FractionExplainer, FractionExplanation, Fractions};
 pub use model::{Contribution, Explanation, LinearForm, Model};
 pub use posterior::{Outcome, Posterior, Scores};
 pub use report::{ClassSummary, FeatureSummary, Summary, ValueSummary};

@@ -3,7 +3,7 @@
 use crate::batch::{Batch, MISSING};
 use crate::error::{Error, Result};
 use crate::estimate;
-use crate::families::{FamilyStatistics, Removed};
+use crate::families::{CountedRow, FamilyStatistics, Removed};
 use crate::model::Model;
 use crate::posterior::Scores;
 use crate::schema::Schema;
@@ -87,7 +87,7 @@ impl Statistics {
     pub fn observe_rows(&mut self, batch: &Batch, rows: impl Iterator<Item = usize> + Clone) -> Result<()> {
         self.check_batch(batch, rows.clone())?;
         let mut id_of: Vec<Option<u32>> = vec![None; batch.classes.values.len() + 1];
-        let mut class_of: Vec<Option<u32>> = vec![None; batch.rows];
+        let mut counted: Vec<CountedRow> = Vec::with_capacity(rows.size_hint().0);
         for row in rows {
             let code = batch.classes.codes[row];
             let weight = batch.weight(row);
@@ -99,12 +99,12 @@ impl Statistics {
                 self.class_weight.grow(1, id + 1);
                 id as u32
             });
-            class_of[row] = Some(class);
+            counted.push(CountedRow { row: row as u32, class });
             self.class_weight.add(0, class as usize, weight);
             self.rows += 1;
         }
         let classes = self.classes.len();
-        self.factors.iter_mut().for_each(|factor| factor.observe(&class_of, batch, classes));
+        self.factors.iter_mut().for_each(|factor| factor.observe(&counted, batch, classes));
         Ok(())
     }
 

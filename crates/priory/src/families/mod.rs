@@ -24,6 +24,13 @@ pub(crate) struct Removed {
     pub(crate) weight: f64,
 }
 
+/// A row of a batch that counts, and its class.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CountedRow {
+    pub(crate) row: u32,
+    pub(crate) class: u32,
+}
+
 /// What is remembered of one factor of the model: a column, or a group of columns taken together.
 #[derive(Debug, Clone)]
 pub(crate) enum FamilyStatistics {
@@ -65,12 +72,12 @@ impl FamilyStatistics {
         }
     }
 
-    pub(crate) fn observe(&mut self, class_of: &[Option<u32>], batch: &Batch, classes: usize) {
+    pub(crate) fn observe(&mut self, counted: &[CountedRow], batch: &Batch, classes: usize) {
         match self {
             FamilyStatistics::Category(column, category) => {
-                category.observe(batch.category(*column), class_of, batch, classes);
+                category.observe(batch.category(*column), counted, batch, classes);
             }
-            FamilyStatistics::Joint(joint) => joint.observe(class_of, batch, classes),
+            FamilyStatistics::Joint(joint) => joint.observe(counted, batch, classes),
         }
     }
 
@@ -173,9 +180,8 @@ impl FamilyStatistics {
         // tiny columns can change like that, and estimating those anew costs nothing.
         if category.values.len() <= 3 && prepared.vanishes(&values, removed.weight) {
             let mut part = CategoryStatistics::empty();
-            let mut class_of = vec![None; batch.rows];
-            class_of[row] = Some(removed.class as u32);
-            part.observe(batch.category(*column), &class_of, batch, self.counts().classes());
+            let counted = [CountedRow { row: row as u32, class: removed.class as u32 }];
+            part.observe(batch.category(*column), &counted, batch, self.counts().classes());
             let every_class: Vec<usize> = classes.clone().collect();
             let mut rest = category.clone();
             rest.merge(&part, &every_class, every_class.len(), -1.0);
