@@ -54,7 +54,7 @@ pub use posterior::{Outcome, Posterior, Scores};
 pub use report::{ClassSummary, FeatureSummary, Summary, ValueSummary};
 pub use schema::{Column, Kind, MISSING_SPELLINGS, Schema};
 pub use settings::{Family, MissingValues, OTHER_VALUES, Prior, Pseudocounts, Settings, Smoothing};
-pub use statistics::{MOST_CLASSES, Statistics};
+pub use statistics::{MOST_CLASSES, MOST_COUNTS, Statistics};
 pub use vocabulary::{Vocabulary, canonical_order};
 
 /// The code in the README is compiled and run like any example.

@@ -14,6 +14,9 @@ use crate::vocabulary::Vocabulary;
 /// More classes than this are refused; a target like that is a number or an identifier.
 pub const MOST_CLASSES: usize = 1 << 16;
 
+/// More counts than this for one column, values times classes, are refused: they would take a gigabyte.
+pub const MOST_COUNTS: usize = 1 << 27;
+
 /// Everything learnt from a table, and nothing concluded from it.
 ///
 /// Statistics form a group: [`merge`](Self::merge) is associative and commutative, [`forget`](Self::forget) undoes
@@ -131,6 +134,11 @@ impl Statistics {
         self.check_same_table(other)?;
         let new = other.classes.names().filter(|name| self.classes.get(name).is_none()).count();
         self.check_class_count(self.classes.len() + new)?;
+        for (ours, theirs) in self.factors.iter().zip(&other.factors) {
+            if let FamilyStatistics::Category(_, theirs) = theirs {
+                self.check_value_count(ours, &theirs.values, self.classes.len() + new)?;
+            }
+        }
         let total = self.total_weight() + other.total_weight();
         if !total.is_finite() {
             return Err(Error::WeightOverflow { row: self.rows });
@@ -219,6 +227,10 @@ impl Statistics {
         }
         let new = batch.classes.values.names().filter(|name| self.classes.get(name).is_none()).count();
         self.check_class_count(self.classes.len() + new)?;
+        for factor in &self.factors {
+            let values = &batch.category(factor.columns()[0]).values;
+            self.check_value_count(factor, values, self.classes.len() + new)?;
+        }
         if batch.weights.is_empty() {
             return Ok(());
         }
@@ -241,6 +253,23 @@ impl Statistics {
             return Err(Error::TooManyClasses { target: self.schema.target.clone(), limit: MOST_CLASSES });
         }
         Ok(())
+    }
+
+    /// Refuses a column before its counts take all memory. A joint table has a bound of its own.
+    fn check_value_count(&self, factor: &FamilyStatistics, more: &Vocabulary, classes: usize) -> Result<()> {
+        let FamilyStatistics::Category(column, category) = factor else { return Ok(()) };
+        let fits = |values: usize| values.saturating_mul(classes) <= MOST_COUNTS;
+        // Whether a value is new need not be asked as long as it does not matter.
+        if fits(category.values.len() + more.len()) {
+            return Ok(());
+        }
+        let new = more.names().filter(|name| category.values.get(name).is_none()).count();
+        let values = category.values.len() + new;
+        if fits(values) {
+            return Ok(());
+        }
+        let column = self.schema.columns[*column].name.clone();
+        Err(Error::TooManyValues { column, values, classes, limit: MOST_COUNTS })
     }
 
     fn check_same_table(&self, other: &Statistics) -> Result<()> {

@@ -6,7 +6,6 @@
 
 use crate::batch::{Batch, CategoryColumn, MISSING};
 use crate::estimate::{Evidence, Ratio, Scalar, Smoother};
-use crate::exact::ExactSum;
 use crate::families::{CountedRow, Removed};
 use crate::settings::{MissingValues, Settings};
 use crate::tally::Tally;
@@ -97,13 +96,6 @@ impl CategoryStatistics {
             values: ids.iter().map(|&id| self.values.name(id)).collect(),
             counts: self.counts.select(&rows, classes),
         }
-    }
-
-    /// The exact weight of a class in this column, missing included.
-    pub(crate) fn class_total(&self, class: usize) -> ExactSum {
-        let mut total = ExactSum::default();
-        (0..self.counts.rows()).for_each(|row| total.merge(&self.counts.exact(row, class)));
-        total
     }
 }
 

@@ -129,13 +129,6 @@ impl JointStatistics {
         Self::from_parts(self.columns.clone(), values, cells, self.counts.select(&rows, classes))
     }
 
-    /// The exact weight of a class, incomplete rows included.
-    pub(crate) fn class_total(&self, class: usize) -> ExactSum {
-        let mut total = ExactSum::default();
-        (0..self.counts.rows()).for_each(|row| total.merge(&self.counts.exact(row, class)));
-        total
-    }
-
     /// Refuses a table with more cells than anybody can fill.
     pub(crate) fn check_size(&self, classes: usize) -> Result<()> {
         let cells = self.values.iter().fold(BigUint::from(classes), |cells, values| cells * values.len());

@@ -116,11 +116,9 @@ impl FamilyStatistics {
         }
     }
 
+    /// The exact weight of a class, rows without a value included.
     pub(crate) fn class_total(&self, class: usize) -> ExactSum {
-        match self {
-            FamilyStatistics::Category(_, category) => category.class_total(class),
-            FamilyStatistics::Joint(joint) => joint.class_total(class),
-        }
+        self.counts().class_total(class)
     }
 
     /// The likelihood under these settings. The statistics are canonical.
