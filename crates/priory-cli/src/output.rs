@@ -89,6 +89,9 @@ fn hint(error: &anyhow::Error) -> Option<String> {
         Error::TooManyClasses { .. } => {
             "choose a target with few distinct values; numbers cannot be predicted"
         }
+        Error::TooManyValues { .. } => {
+            "leave the column out with --ignore, or choose a target with fewer values"
+        }
         Error::JointTooLarge { .. } => "leave columns out of the joint table with --as COLUMN=category",
         Error::NeverLearnt { .. } | Error::NotPart { .. } => "the model was left as it is",
         Error::Weight { .. } => "leave the row out, or give it the weight 0",

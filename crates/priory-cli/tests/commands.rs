@@ -697,6 +697,21 @@ mod manners {
     }
 
     #[test]
+    fn what_would_take_all_memory_is_refused() {
+        let folder = Folder::new();
+        let rows: String = (0..12_000).map(|i| format!("id{i},k{i}\n")).collect();
+        folder.write("ids.csv", &format!("id,y\n{rows}"));
+        let told = folder.fails(1, "train ids.csv --target y");
+        assert!(
+            told.contains("ids.csv: the column `id` has 12000 values") && told.contains("--ignore"),
+            "{told}"
+        );
+        let classes: String = (0..66_000).map(|i| format!("0,k{i}\n")).collect();
+        folder.write("classes.csv", &format!("a,y\n{classes}"));
+        assert!(folder.fails(1, "train classes.csv --target y").contains("more than 65536 classes"));
+    }
+
+    #[test]
     fn every_command_helps_with_an_example() {
         let folder = Folder::new();
         for command in

@@ -186,6 +186,12 @@ impl CategoryColumn {
     }
 
     fn select(&self, rows: &[usize]) -> CategoryColumn {
-        CategoryColumn { values: self.values.clone(), codes: pick(&self.codes, rows) }
+        if rows.len() >= self.values.len() {
+            return CategoryColumn { values: self.values.clone(), codes: pick(&self.codes, rows) };
+        }
+        // Few rows of a column of many values: only their values come along.
+        let mut selected = CategoryColumn::default();
+        rows.iter().for_each(|&row| selected.push(self.value(row)));
+        selected
     }
 }

@@ -60,6 +60,21 @@ pub enum Error {
         /// How many classes are allowed.
         limit: usize,
     },
+    /// A column has more values than can be counted apart for so many classes: it is probably an identifier.
+    #[error(
+        "the column `{column}` has {values} values, which for {classes} classes needs {cells} counts; the limit is {limit}",
+        cells = values * classes
+    )]
+    TooManyValues {
+        /// The column.
+        column: String,
+        /// Its values, as far as they were read.
+        values: usize,
+        /// The classes, as far as they were read.
+        classes: usize,
+        /// How many counts are allowed.
+        limit: usize,
+    },
     /// Rows were to be forgotten that cannot all have been learnt.
     #[error("row {row} was never learnt: {what} would count less than zero")]
     NeverLearnt {

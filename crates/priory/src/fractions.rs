@@ -67,16 +67,50 @@ impl Fractions {
         (0..self.statistics.classes.len()).map(|class| self.prior(class).to_string()).collect()
     }
 
-    /// The fractions behind one row of a batch.
+    /// The fractions behind a single row of a batch.
     ///
     /// # Errors
     /// If the settings do not fit the data.
     pub fn explain(&self, batch: &Batch, row: usize) -> Result<FractionExplanation> {
-        let classes = 0..self.statistics.classes.len();
-        let mut joint: Vec<BigRational> = classes.clone().map(|class| self.prior(class).value()).collect();
+        Ok(self.explainer()?.explain(batch, row))
+    }
+
+    /// Gets ready to explain many rows.
+    ///
+    /// # Errors
+    /// If the settings do not fit the data.
+    pub fn explainer(&self) -> Result<FractionExplainer<'_>> {
+        let factors = self.statistics.factors.iter().map(|factor| Ok((factor, self.prepare(factor)?)));
+        Ok(FractionExplainer { fractions: self, factors: factors.collect::<Result<_>>()? })
+    }
+
+    pub(crate) fn prepare<'a>(&'a self, factor: &'a FamilyStatistics) -> Result<ExactlyPrepared<'a>> {
+        factor.prepare::<BigRational>(&self.statistics.schema, &self.settings)
+    }
+
+    fn prior(&self, class: usize) -> Ratio<BigRational> {
+        let weights = &self.statistics.class_weight;
+        let (total, classes) = (self.statistics.total_weight(), self.statistics.classes.len() as f64);
+        let name = self.statistics.classes.name(class);
+        estimate::prior(&self.settings.prior, name, weights.get(0, class), total, classes)
+    }
+}
+
+/// Shows the fractions behind single rows.
+pub struct FractionExplainer<'a> {
+    fractions: &'a Fractions,
+    factors: Vec<(&'a FamilyStatistics, ExactlyPrepared<'a>)>,
+}
+
+impl FractionExplainer<'_> {
+    /// The fractions behind one row of a batch.
+    pub fn explain(&self, batch: &Batch, row: usize) -> FractionExplanation {
+        let classes = 0..self.fractions.statistics.classes.len();
+        let prior: Vec<Ratio<BigRational>> =
+            classes.clone().map(|class| self.fractions.prior(class)).collect();
+        let mut joint: Vec<BigRational> = prior.iter().map(Ratio::<BigRational>::value).collect();
         let mut likelihood = Vec::new();
-        for factor in &self.statistics.factors {
-            let prepared = self.prepare(factor)?;
+        for (factor, prepared) in &self.factors {
             let values = prepared.values(batch, factor.columns(), row);
             let of_factor = classes.clone().map(|class| match prepared.probability(&values, class, None) {
                 Some(ratio) => {
@@ -90,22 +124,11 @@ impl Fractions {
         let evidence: BigRational = joint.iter().sum();
         let posterior = (!evidence.is_zero())
             .then(|| joint.iter().map(|joint| (joint / &evidence).to_string()).collect());
-        Ok(FractionExplanation {
-            prior: self.priors(),
+        FractionExplanation {
+            prior: prior.iter().map(Ratio::to_string).collect(),
             likelihood,
             joint: joint.iter().map(BigRational::to_string).collect(),
             posterior,
-        })
-    }
-
-    pub(crate) fn prepare<'a>(&'a self, factor: &'a FamilyStatistics) -> Result<ExactlyPrepared<'a>> {
-        factor.prepare::<BigRational>(&self.statistics.schema, &self.settings)
-    }
-
-    fn prior(&self, class: usize) -> Ratio<BigRational> {
-        let weights = &self.statistics.class_weight;
-        let (total, classes) = (self.statistics.total_weight(), self.statistics.classes.len() as f64);
-        let name = self.statistics.classes.name(class);
-        estimate::prior(&self.settings.prior, name, weights.get(0, class), total, classes)
+        }
     }
 }

@@ -50,7 +50,7 @@ pub use evaluate::{
 };
 pub use exact::ExactSum;
 pub use format::{read_file, write_file};
-pub use fractions::{FractionExplanation, Fractions};
+pub use fractions::{FractionExplainer, FractionExplanation, Fractions};
 pub use infer::{Decision, Stored, TakenAs, infer};
 pub use model::{Contribution, Explanation, LinearForm, Model};
 pub use posterior::{Outcome, Posterior, Scores};
@@ -59,7 +59,7 @@ pub use schema::{Column, Kind, MISSING_SPELLINGS, Schema};
 pub use settings::{
     Family, MissingValues, OTHER_VALUES, Prior, Pseudocounts, Settings, Smoothing, VarianceFloor,
 };
-pub use statistics::{MOST_CLASSES, Statistics};
+pub use statistics::{MOST_CLASSES, MOST_COUNTS, Statistics};
 pub use vocabulary::{Vocabulary, canonical_order};
 
 /// The code in the README is compiled and run like any example.

@@ -1,9 +1,11 @@
 //! What is remembered of the data: weights of classes and of values. They add and subtract exactly.
 
+use std::borrow::Cow;
+
 use crate::batch::{Batch, MISSING};
 use crate::error::{Error, Result};
 use crate::estimate;
-use crate::families::{FamilyStatistics, Removed};
+use crate::families::{CountedRow, FamilyStatistics, Removed};
 use crate::model::Model;
 use crate::moments::{self, Moments};
 use crate::posterior::Scores;
@@ -14,6 +16,9 @@ use crate::vocabulary::Vocabulary;
 
 /// More classes than this are refused; a target like that is a number or an identifier.
 pub const MOST_CLASSES: usize = 1 << 16;
+
+/// More counts than this for one column, values times classes, are refused: they would take a gigabyte.
+pub const MOST_COUNTS: usize = 1 << 27;
 
 /// Everything learnt from a table, and nothing concluded from it.
 ///
@@ -87,23 +92,21 @@ impl Statistics {
     /// As for [`observe`](Self::observe).
     pub fn observe_rows(&mut self, batch: &Batch, rows: impl Iterator<Item = usize> + Clone) -> Result<()> {
         self.check_batch(batch, rows.clone())?;
-        let (class_of, new_classes) = self.class_of_rows(batch, rows);
-        let numbers = self.sum_numbers(batch, &class_of, self.classes.len() + new_classes.len())?;
+        let (counted, new_classes) = self.counted_rows(batch, rows);
+        let numbers = self.sum_numbers(batch, &counted, self.classes.len() + new_classes.len())?;
 
         new_classes.iter().for_each(|name| {
             self.classes.intern(name);
         });
         let classes = self.classes.len();
         self.class_weight.grow(1, classes);
-        for (row, class) in class_of.iter().enumerate() {
-            if let Some(class) = *class {
-                self.class_weight.add(0, class as usize, batch.weight(row));
-                self.rows += 1;
-            }
+        for &CountedRow { row, class } in &counted {
+            self.class_weight.add(0, class as usize, batch.weight(row as usize));
         }
+        self.rows += counted.len() as u64;
         let mut numbers = numbers.chunks_exact(classes.max(1));
         for factor in &mut self.factors {
-            factor.observe(&class_of, batch, classes);
+            factor.observe(&counted, batch, classes);
             if let FamilyStatistics::Number(_, number) = factor {
                 let sums = numbers.next().unwrap_or_default();
                 number.moments.iter_mut().zip(sums).for_each(|(all, sum)| all.merge(sum));
@@ -112,48 +115,61 @@ impl Statistics {
         Ok(())
     }
 
-    /// The class of each of these rows, `None` for rows that do not count; and the classes that are new.
-    fn class_of_rows<'b>(
+    /// Those of these rows that count, with their classes; and the classes that are new.
+    fn counted_rows<'b>(
         &self,
         batch: &'b Batch,
         rows: impl Iterator<Item = usize>,
-    ) -> (Vec<Option<u32>>, Vec<&'b str>) {
+    ) -> (Vec<CountedRow>, Vec<&'b str>) {
         let mut id_of: Vec<Option<u32>> = vec![None; batch.classes.values.len() + 1];
-        let mut class_of: Vec<Option<u32>> = vec![None; batch.rows];
+        let mut counted: Vec<CountedRow> = Vec::with_capacity(rows.size_hint().0);
         let mut new_classes = Vec::new();
         for row in rows {
             let code = batch.classes.codes[row];
             if code == MISSING || batch.weight(row) == 0.0 {
                 continue;
             }
-            class_of[row] = Some(*id_of[code as usize].get_or_insert_with(|| {
+            let class = *id_of[code as usize].get_or_insert_with(|| {
                 let name = batch.classes.values.name(code as usize - 1);
                 let id = self.classes.get(name).unwrap_or_else(|| {
                     new_classes.push(name);
                     self.classes.len() + new_classes.len() - 1
                 });
                 id as u32
-            }));
+            });
+            counted.push(CountedRow { row: row as u32, class });
         }
-        (class_of, new_classes)
+        (counted, new_classes)
     }
 
     /// The moments of every column of numbers in every class, column after column. All columns are summed at once,
     /// which is how the sums are fast.
-    fn sum_numbers(&self, batch: &Batch, class_of: &[Option<u32>], classes: usize) -> Result<Vec<Moments>> {
+    fn sum_numbers(&self, batch: &Batch, counted: &[CountedRow], classes: usize) -> Result<Vec<Moments>> {
         let positions: Vec<usize> = self.factors.iter().filter_map(FamilyStatistics::number_column).collect();
         if positions.is_empty() {
             return Ok(Vec::new());
         }
-        let columns: Vec<&[f64]> = positions.iter().map(|&column| batch.numbers(column)).collect();
-        let class_of: Vec<u32> = class_of.iter().map(|class| class.unwrap_or(moments::NO_CLASS)).collect();
+        let everything = counted.len() == batch.rows;
+        let pick =
+            |values: &'_ [f64]| -> Vec<f64> { counted.iter().map(|row| values[row.row as usize]).collect() };
+        let columns = positions.iter().map(|&column| batch.numbers(column));
+        let columns: Vec<Cow<'_, [f64]>> = columns
+            .map(|values| if everything { Cow::from(values) } else { Cow::from(pick(values)) })
+            .collect();
+        let columns: Vec<&[f64]> = columns.iter().map(|column| &**column).collect();
+        let weights = if everything || batch.weights.is_empty() {
+            Cow::from(&batch.weights)
+        } else {
+            Cow::from(pick(&batch.weights))
+        };
+        let class_of: Vec<u32> = counted.iter().map(|row| row.class).collect();
         let table = moments::Table {
             values: moments::Values::Columns(&columns),
             classes: &class_of,
-            weights: &batch.weights,
+            weights: &weights,
         };
         table.moments(classes).map_err(|infinite| Error::Infinite {
-            row: batch.row_number(infinite.row),
+            row: batch.row_number(counted[infinite.row].row as usize),
             column: self.schema.columns[positions[infinite.column]].name.clone(),
             value: infinite.value,
         })
@@ -182,6 +198,11 @@ impl Statistics {
         self.check_same_table(other)?;
         let new = other.classes.names().filter(|name| self.classes.get(name).is_none()).count();
         self.check_class_count(self.classes.len() + new)?;
+        for (ours, theirs) in self.factors.iter().zip(&other.factors) {
+            if let FamilyStatistics::Category(_, theirs) = theirs {
+                self.check_value_count(ours, &theirs.values, self.classes.len() + new)?;
+            }
+        }
         let total = self.total_weight() + other.total_weight();
         if !total.is_finite() {
             return Err(Error::WeightOverflow { row: self.rows });
@@ -270,6 +291,10 @@ impl Statistics {
         }
         let new = batch.classes.values.names().filter(|name| self.classes.get(name).is_none()).count();
         self.check_class_count(self.classes.len() + new)?;
+        for factor in &self.factors {
+            let values = &batch.category(factor.columns()[0]).values;
+            self.check_value_count(factor, values, self.classes.len() + new)?;
+        }
         if batch.weights.is_empty() {
             return Ok(());
         }
@@ -292,6 +317,23 @@ impl Statistics {
             return Err(Error::TooManyClasses { target: self.schema.target.clone(), limit: MOST_CLASSES });
         }
         Ok(())
+    }
+
+    /// Refuses a column before its counts take all memory. A joint table has a bound of its own.
+    fn check_value_count(&self, factor: &FamilyStatistics, more: &Vocabulary, classes: usize) -> Result<()> {
+        let FamilyStatistics::Category(column, category) = factor else { return Ok(()) };
+        let fits = |values: usize| values.saturating_mul(classes) <= MOST_COUNTS;
+        // Whether a value is new need not be asked as long as it does not matter.
+        if fits(category.values.len() + more.len()) {
+            return Ok(());
+        }
+        let new = more.names().filter(|name| category.values.get(name).is_none()).count();
+        let values = category.values.len() + new;
+        if fits(values) {
+            return Ok(());
+        }
+        let column = self.schema.columns[*column].name.clone();
+        Err(Error::TooManyValues { column, values, classes, limit: MOST_COUNTS })
     }
 
     fn check_same_table(&self, other: &Statistics) -> Result<()> {

@@ -153,6 +153,13 @@ impl Tally {
         total
     }
 
+    /// The exact weight of a class over all rows.
+    pub(crate) fn class_total(&self, class: usize) -> ExactSum {
+        let mut total = ExactSum::default();
+        (0..self.rows).for_each(|row| total.merge(&self.exact(row, class)));
+        total
+    }
+
     /// Whether every cell of a row counts zero.
     pub(crate) fn row_is_zero(&self, row: usize) -> bool {
         (0..self.classes).all(|class| self.is_zero(row, class))

@@ -3,7 +3,10 @@
 use std::io::Write;
 
 use anyhow::{Result, bail};
-use priory::{Batch, BatchColumn, Explanation, FractionExplanation, Fractions, Model, Outcome, Schema};
+use priory::{
+    Batch, BatchColumn, Explanation, FractionExplainer, FractionExplanation, Fractions, Model, Outcome,
+    Schema,
+};
 use priory_input::Purpose;
 
 use crate::args::{ExplainArgs, Format};
@@ -21,6 +24,7 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<()> {
         Err(error) if args.fractions => return Err(error.into()),
         _ => None,
     };
+    let fractions = fractions.as_ref().map(Fractions::explainer).transpose()?;
     let mut printer = Printer { args, model: &model, fractions, rows: 0, out: report_out(args.format) };
     printer.start()?;
     match &args.data {
@@ -66,7 +70,7 @@ fn typed_row(schema: &Schema, set: &[(String, String)]) -> Result<Batch> {
 struct Printer<'a, W> {
     args: &'a ExplainArgs,
     model: &'a Model,
-    fractions: Option<Fractions>,
+    fractions: Option<FractionExplainer<'a>>,
     rows: u64,
     out: W,
 }
@@ -81,7 +85,7 @@ impl<W: Write> Printer<'_, W> {
 
     fn row(&mut self, batch: &Batch, row: usize) -> Result<()> {
         let explanation = self.model.explain(batch, row)?;
-        let fractions = self.fractions.as_ref().map(|fractions| fractions.explain(batch, row)).transpose()?;
+        let fractions = self.fractions.as_ref().map(|fractions| fractions.explain(batch, row));
         match self.args.format {
             Format::Json => {
                 let separator = if self.rows == 0 { "\n" } else { ",\n" };

@@ -44,10 +44,9 @@ impl FoldStatistics {
     /// # Errors
     /// As for [`Statistics::observe`]; the statistics are then of no further use.
     pub fn observe(&mut self, batch: &Batch, assigned: &[Option<usize>]) -> Result<()> {
-        for (fold, statistics) in self.folds.iter_mut().enumerate() {
-            statistics.observe_rows(batch, rows_of(fold, assigned))?;
-        }
-        Ok(())
+        let rows = by_fold(self.folds.len(), assigned);
+        let mut parts = self.folds.iter_mut().zip(&rows).filter(|(_, rows)| !rows.is_empty());
+        parts.try_for_each(|(statistics, rows)| statistics.observe_rows(batch, rows.iter().copied()))
     }
 
     /// Adds everything that `other` remembers, fold by fold.
@@ -147,12 +146,10 @@ impl FoldModels {
         assigned: &[Option<usize>],
         evaluation: &mut Evaluation,
     ) -> Result<()> {
-        for (fold, (model, baseline)) in self.models.iter().zip(&self.baselines).enumerate() {
-            let rows: Vec<usize> = rows_of(fold, assigned).collect();
-            if rows.is_empty() {
-                continue;
-            }
-            let part = batch.select(&rows);
+        let rows = by_fold(self.models.len(), assigned);
+        for (fold, rows) in rows.iter().enumerate().filter(|(_, rows)| !rows.is_empty()) {
+            let (model, baseline) = (self.model(fold), self.baseline(fold));
+            let part = batch.select(rows);
             evaluation.observe(model.classes(), &part, &model.score(&part)?, baseline)?;
         }
         evaluation.skip((0..batch.rows).filter(|&row| batch.classes.value(row).is_none()).count() as u64);
@@ -218,6 +215,10 @@ impl<'a> Majority<'a> {
     }
 }
 
-fn rows_of(fold: usize, assigned: &[Option<usize>]) -> impl Iterator<Item = usize> + Clone + '_ {
-    (0..assigned.len()).filter(move |&row| assigned[row] == Some(fold))
+/// The rows of each fold, found in one pass whatever the number of folds.
+fn by_fold(folds: usize, assigned: &[Option<usize>]) -> Vec<Vec<usize>> {
+    let mut rows = vec![Vec::new(); folds];
+    let dealt = assigned.iter().enumerate().filter_map(|(row, fold)| Some((row, (*fold)?)));
+    dealt.for_each(|(row, fold)| rows[fold].push(row));
+    rows
 }

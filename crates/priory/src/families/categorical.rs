@@ -6,8 +6,7 @@
 
 use crate::batch::{Batch, CategoryColumn, MISSING};
 use crate::estimate::{Evidence, Ratio, Scalar, Smoother};
-use crate::exact::ExactSum;
-use crate::families::Removed;
+use crate::families::{CountedRow, Removed};
 use crate::settings::{MissingValues, Settings};
 use crate::tally::Tally;
 use crate::vocabulary::Vocabulary;
@@ -27,28 +26,44 @@ impl CategoryStatistics {
         CategoryStatistics { values: Vocabulary::default(), counts: Tally::new(1, 0) }
     }
 
-    /// Counts the rows of a batch. `class_of[row]` is the class, or `None` for a row that does not count.
+    /// Counts these rows of a batch, and looks at no others.
     pub(crate) fn observe(
         &mut self,
         column: &CategoryColumn,
-        class_of: &[Option<u32>],
+        counted: &[CountedRow],
         batch: &Batch,
         classes: usize,
     ) {
         self.counts.grow(1, classes);
         // Values are looked up when a row that counts first shows them: the rest of the batch leaves no trace.
+        if counted.len() < column.values.len() {
+            // Most of the values belong to other rows, and it would take longer to make room to remember these.
+            for &CountedRow { row, class } in counted {
+                let to = self.row_for(column, column.codes[row as usize], classes);
+                self.counts.add(to, class as usize, batch.weight(row as usize));
+            }
+            return;
+        }
         let mut row_of: Vec<usize> = vec![usize::MAX; column.values.len() + 1];
-        row_of[MISSING as usize] = MISSING_ROW;
-        for (row, (&code, class)) in column.codes.iter().zip(class_of).enumerate() {
-            let Some(class) = *class else { continue };
+        for &CountedRow { row, class } in counted {
+            let code = column.codes[row as usize];
             let mut to = row_of[code as usize];
             if to == usize::MAX {
-                to = self.values.intern(column.values.name(code as usize - 1)) + 1;
+                to = self.row_for(column, code, classes);
                 row_of[code as usize] = to;
-                self.counts.grow(to + 1, classes);
             }
-            self.counts.add(to, class as usize, batch.weight(row));
+            self.counts.add(to, class as usize, batch.weight(row as usize));
         }
+    }
+
+    /// The row of the tally for what this code means in a batch; a new value gets a new one.
+    fn row_for(&mut self, column: &CategoryColumn, code: u32, classes: usize) -> usize {
+        if code == MISSING {
+            return MISSING_ROW;
+        }
+        let row = self.values.intern(column.values.name(code as usize - 1)) + 1;
+        self.counts.grow(row + 1, classes);
+        row
     }
 
     pub(crate) fn merge(&mut self, other: &Self, class_of: &[usize], classes: usize, sign: f64) {
@@ -81,13 +96,6 @@ impl CategoryStatistics {
             values: ids.iter().map(|&id| self.values.name(id)).collect(),
             counts: self.counts.select(&rows, classes),
         }
-    }
-
-    /// The exact weight of a class in this column, missing included.
-    pub(crate) fn class_total(&self, class: usize) -> ExactSum {
-        let mut total = ExactSum::default();
-        (0..self.counts.rows()).for_each(|row| total.merge(&self.counts.exact(row, class)));
-        total
     }
 }
 

@@ -14,7 +14,7 @@ use crate::batch::{Batch, MISSING};
 use crate::error::{Error, Result};
 use crate::estimate::{Evidence, Ratio, Scalar, Smoother};
 use crate::exact::ExactSum;
-use crate::families::Removed;
+use crate::families::{CountedRow, Removed};
 use crate::settings::{Settings, Smoothing};
 use crate::tally::Tally;
 use crate::vocabulary::Vocabulary;
@@ -60,10 +60,10 @@ impl JointStatistics {
         JointStatistics { columns, values, cells, ids, counts }
     }
 
-    pub(crate) fn observe(&mut self, class_of: &[Option<u32>], batch: &Batch, classes: usize) {
+    pub(crate) fn observe(&mut self, counted: &[CountedRow], batch: &Batch, classes: usize) {
         self.counts.grow(1, classes);
-        for (row, class) in class_of.iter().enumerate() {
-            let Some(class) = *class else { continue };
+        for &CountedRow { row, class } in counted {
+            let row = row as usize;
             let to = match self.complete(batch, row) {
                 Some(values) => {
                     let values = values.iter().zip(&mut self.values);
@@ -127,13 +127,6 @@ impl JointStatistics {
             std::iter::once(INCOMPLETE_ROW).chain(order.iter().map(|(_, cell)| cell + 1)).collect();
         let cells = order.into_iter().map(|(cell, _)| cell).collect();
         Self::from_parts(self.columns.clone(), values, cells, self.counts.select(&rows, classes))
-    }
-
-    /// The exact weight of a class, incomplete rows included.
-    pub(crate) fn class_total(&self, class: usize) -> ExactSum {
-        let mut total = ExactSum::default();
-        (0..self.counts.rows()).for_each(|row| total.merge(&self.counts.exact(row, class)));
-        total
     }
 
     /// Refuses a table with more cells than anybody can fill.

@@ -27,6 +27,13 @@ pub(crate) struct Removed {
     pub(crate) weight: f64,
 }
 
+/// A row of a batch that counts, and its class.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CountedRow {
+    pub(crate) row: u32,
+    pub(crate) class: u32,
+}
+
 /// What is remembered of one factor of the model: a column, or a group of columns taken together.
 #[derive(Debug, Clone)]
 pub(crate) enum FamilyStatistics {
@@ -101,12 +108,12 @@ impl FamilyStatistics {
     }
 
     /// Counts the rows of a batch. Numbers are summed for all columns at once, in [`crate::statistics`].
-    pub(crate) fn observe(&mut self, class_of: &[Option<u32>], batch: &Batch, classes: usize) {
+    pub(crate) fn observe(&mut self, counted: &[CountedRow], batch: &Batch, classes: usize) {
         match self {
             FamilyStatistics::Category(column, category) => {
-                category.observe(batch.category(*column), class_of, batch, classes);
+                category.observe(batch.category(*column), counted, batch, classes);
             }
-            FamilyStatistics::Joint(joint) => joint.observe(class_of, batch, classes),
+            FamilyStatistics::Joint(joint) => joint.observe(counted, batch, classes),
             FamilyStatistics::Number(_, number) => number.grow(classes),
         }
     }
@@ -158,8 +165,8 @@ impl FamilyStatistics {
     /// Whether this factor counted rows of just this weight in a class, missing ones included.
     pub(crate) fn counts_all(&self, class: usize, weight: &ExactSum) -> bool {
         match self {
-            FamilyStatistics::Category(_, category) => category.class_total(class) == *weight,
-            FamilyStatistics::Joint(joint) => joint.class_total(class) == *weight,
+            FamilyStatistics::Category(_, category) => category.counts.class_total(class) == *weight,
+            FamilyStatistics::Joint(joint) => joint.counts.class_total(class) == *weight,
             FamilyStatistics::Number(_, number) => {
                 let mut left = gaussian::total_weight(&number.moments[class]);
                 weight.canonical_terms().into_iter().for_each(|term| left.add(-term));
@@ -243,9 +250,8 @@ impl FamilyStatistics {
         // tiny columns can change like that, and estimating those anew costs nothing.
         if category.values.len() <= 3 && prepared.vanishes(&values, removed.weight) {
             let mut part = CategoryStatistics::empty();
-            let mut class_of = vec![None; batch.rows];
-            class_of[row] = Some(removed.class as u32);
-            part.observe(batch.category(*column), &class_of, batch, classes.len());
+            let counted = [CountedRow { row: row as u32, class: removed.class as u32 }];
+            part.observe(batch.category(*column), &counted, batch, classes.len());
             let every_class: Vec<usize> = classes.clone().collect();
             let mut rest = category.clone();
             rest.merge(&part, &every_class, every_class.len(), -1.0);
