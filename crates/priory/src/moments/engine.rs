@@ -1,8 +1,9 @@
 //! The inner loop, compiled for several processors; the best one is chosen when the program runs.
 //!
 //! The only `unsafe` code is here: the calls of functions that need instructions of newer processors, each made
-//! after asking whether they are there, and a hint to the memory. On one core of a Xeon of 2023, they take a table of
-//! one million rows and fifty columns from 2.5 to 1.2 ns per value; a plain sum takes 0.8.
+//! after asking whether they are there, and a hint to the memory. On one core of a Xeon of 2023, a table of one
+//! million rows and fifty columns takes 1.2 ns per value with all of them, 1.8 without the hint, and 2.5 without
+//! either; a plain sum takes 0.8.
 
 use super::pieces::{Target, add_rows};
 

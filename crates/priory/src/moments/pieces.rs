@@ -67,10 +67,11 @@ pub(super) struct Target<'a> {
     pub(super) sums: &'a mut [f64],
     /// The rests of one row.
     pub(super) rests: &'a mut [f64],
-    /// Called with row number, values and rests if a row has rests; some of them are zero, others are −0.
-    #[allow(clippy::type_complexity, reason = "a plain callback")]
-    pub(super) leftover: &'a mut dyn FnMut(usize, &[f64], &[f64]),
+    pub(super) leftover: &'a mut Leftover<'a>,
 }
+
+/// Called with number, values and rests of a row that has rests. Those of most columns are zero all the same.
+pub(super) type Leftover<'a> = dyn FnMut(usize, &[f64], &[f64]) + 'a;
 
 /// Adds rows of `columns` values each to the sums of their classes.
 #[inline(always)]
@@ -82,11 +83,15 @@ pub(super) fn add_rows<const FUSED: bool>(rows: &[f64], columns: usize, classes:
         if class == NO_CLASS {
             continue;
         }
-        let mut sums = sums[class as usize * SUMS * width..][..SUMS * width].chunks_exact_mut(width);
-        let [a, b, c, aa, bb, cc, ab, ac, bc] =
-            std::array::from_fn(|_| &mut sums.next().expect("as many chunks as sums")[..columns]);
-        if add_row::<FUSED>(row, &limits[..columns], &mut rests[..columns], a, b, c, aa, bb, cc, ab, ac, bc) {
-            leftover(number, row, &rests[..columns]);
+        let mut sums = &mut sums[class as usize * SUMS * width..];
+        let mut next = || &mut sums.split_off_mut(..width).expect("every class has its sums")[..columns];
+        let (a, b, c) = (next(), next(), next());
+        let (aa, bb, cc) = (next(), next(), next());
+        let (ab, ac, bc) = (next(), next(), next());
+        // All cut to one length, or else the compiler would not know that no index is out of bounds.
+        let (row, limits, rests) = (&row[..columns], &limits[..columns], &mut rests[..columns]);
+        if add_row::<FUSED>(row, limits, rests, a, b, c, aa, bb, cc, ab, ac, bc) {
+            leftover(number, row, rests);
         }
     }
 }
