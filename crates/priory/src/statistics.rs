@@ -292,8 +292,10 @@ impl Statistics {
         let new = batch.classes.values.names().filter(|name| self.classes.get(name).is_none()).count();
         self.check_class_count(self.classes.len() + new)?;
         for factor in &self.factors {
-            let values = &batch.category(factor.columns()[0]).values;
-            self.check_value_count(factor, values, self.classes.len() + new)?;
+            if let FamilyStatistics::Category(column, _) = factor {
+                let values = &batch.category(*column).values;
+                self.check_value_count(factor, values, self.classes.len() + new)?;
+            }
         }
         if batch.weights.is_empty() {
             return Ok(());
