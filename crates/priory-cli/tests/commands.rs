@@ -701,7 +701,7 @@ mod manners {
         let folder = Folder::new();
         let rows: String = (0..12_000).map(|i| format!("id{i},k{i}\n")).collect();
         folder.write("ids.csv", &format!("id,y\n{rows}"));
-        let told = folder.fails(1, "train ids.csv --target y");
+        let told = folder.fails(1, "train ids.csv --target y --as id=category --threads 1");
         assert!(
             told.contains("ids.csv: the column `id` has 12000 values") && told.contains("--ignore"),
             "{told}"

@@ -79,6 +79,9 @@ impl Table<'_> {
             return Sweep::over(self.values, self.classes, classes, Engine::available()[0]);
         }
         match Groups::find(self.classes, self.weights) {
+            Some(groups) if groups.kinds.is_empty() => {
+                Ok(vec![Moments::default(); self.values.columns() * classes])
+            }
             Some(groups) => {
                 let sums =
                     Sweep::over(self.values, &groups.of_row, groups.kinds.len(), Engine::available()[0])?;
