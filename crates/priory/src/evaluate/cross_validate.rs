@@ -3,7 +3,7 @@
 //! Statistics of fold j are Sⱼ, of everything S = Σ Sⱼ. The model that is asked about fold j follows from S − Sⱼ,
 //! bit for bit what training on the other folds would give. With a fold for every row it is leave-one-out.
 
-use super::Evaluation;
+use super::{Evaluation, check_weights};
 use crate::batch::Batch;
 use crate::error::{Error, Result};
 use crate::model::Model;
@@ -146,6 +146,8 @@ impl FoldModels {
         assigned: &[Option<usize>],
         evaluation: &mut Evaluation,
     ) -> Result<()> {
+        // The parts number their rows anew, so what is wrong with a weight is said before.
+        check_weights(batch)?;
         let rows = by_fold(self.models.len(), assigned);
         for (fold, rows) in rows.iter().enumerate().filter(|(_, rows)| !rows.is_empty()) {
             let (model, baseline) = (self.model(fold), self.baseline(fold));

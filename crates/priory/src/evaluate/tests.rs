@@ -4,6 +4,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::batch::CategoryColumn;
+use crate::schema::{Column, Kind, Schema};
+use crate::settings::Settings;
 
 const CLASSES: [&str; 3] = ["a", "b", "c"];
 
@@ -370,4 +372,22 @@ proptest! {
         prop_assert_eq!(digits(&whole), digits(&left));
         prop_assert_eq!(digits(&whole), digits(&right));
     }
+}
+
+#[test]
+fn a_fault_in_a_fold_is_told_by_its_row_in_the_table() {
+    let schema = Schema::new("y", vec![Column::new("a", Kind::Category)]).unwrap();
+    let mut batch = Batch::from_rows(&[("p", [Some("u")]), ("q", [Some("v")]), ("p", [Some("w")])]);
+    batch.first_row = 100;
+    batch.weights = vec![1.0, 1.0, -2.0];
+    let assigned = [Some(0), Some(0), Some(1)];
+    let error = FoldStatistics::empty(&schema, 2).observe(&batch, &assigned).unwrap_err();
+    assert_eq!(error, Error::Weight { row: 102, weight: -2.0 });
+
+    batch.weights[2] = 1e200;
+    let mut statistics = FoldStatistics::empty(&schema, 2);
+    statistics.observe(&batch, &assigned).unwrap();
+    let models = statistics.models(&Settings::default()).unwrap();
+    let error = models.evaluate(&batch, &assigned, &mut Evaluation::new()).unwrap_err();
+    assert_eq!(error, Error::HeavyRow { row: 102, weight: 1e200, limit: HEAVIEST_ROW });
 }
