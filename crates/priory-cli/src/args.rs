@@ -185,9 +185,13 @@ pub(crate) struct PredictArgs {
     /// The rows to classify
     #[arg(value_name = "DATA", value_hint = ValueHint::FilePath)]
     pub(crate) data: String,
-    /// Add a column `P(class)` for each class
+    /// Add a column `P(class)` for each class, for example `predict m.priory new.csv --probabilities`
     #[arg(long)]
     pub(crate) probabilities: bool,
+    /// How to write the predictions: csv or jsonl, for example `--format jsonl` [default: what the output's name says,
+    /// or csv]
+    #[arg(long, value_enum, hide_possible_values = true)]
+    pub(crate) format: Option<PredictionFormat>,
     #[command(flatten)]
     pub(crate) settings: SettingsArgs,
     /// Write to a file instead of standard output, for example `-o predicted.csv`
@@ -229,7 +233,7 @@ pub(crate) struct SplitArgs {
     /// Test on a random share of the rows what was learnt from the rest, for example `--holdout 0.3`
     #[arg(long, value_name = "SHARE", value_parser = parse_part)]
     pub(crate) holdout: Option<f64>,
-    /// Test on every row what was learnt from all others
+    /// Test on every row what was learnt from all others, for example `evaluate small.csv --target y --leave-one-out`
     #[arg(long)]
     pub(crate) leave_one_out: bool,
     /// Test on another table, for example `--test test.csv`
@@ -248,13 +252,13 @@ pub(crate) struct ExplainArgs {
     /// The rows to explain
     #[arg(value_name = "DATA", required_unless_present = "set", conflicts_with = "set", value_hint = ValueHint::FilePath)]
     pub(crate) data: Option<String>,
-    /// A row typed in; columns that are not named are missing
+    /// A row typed in, for example `--set wind=S,outlook=O`; columns that are not named are missing
     #[arg(long, value_name = "COLUMN=VALUE", value_parser = parse_set, value_delimiter = ',')]
     pub(crate) set: Vec<(String, String)>,
-    /// Show probabilities as fractions of whole numbers
+    /// Show probabilities as fractions of whole numbers: `show tennis.priory --fractions` prints 9/14
     #[arg(long)]
     pub(crate) fractions: bool,
-    /// Measure logarithms in bits instead of nats
+    /// Measure logarithms in bits instead of nats, for example `explain m.priory new.csv --bits`
     #[arg(long)]
     pub(crate) bits: bool,
     #[command(flatten)]
@@ -274,10 +278,11 @@ pub(crate) struct ShowArgs {
     /// The model
     #[arg(value_hint = ValueHint::FilePath)]
     pub(crate) model: PathBuf,
-    /// Show probabilities as fractions of whole numbers
+    /// Show probabilities as fractions of whole numbers: `show tennis.priory --fractions` prints 9/14
     #[arg(long)]
     pub(crate) fractions: bool,
-    /// Show the decision between two classes as b + Σ w x; all features must be Boolean
+    /// Show the decision between two classes as b + Σ w x, for example `show emails.priory --weights`; all features
+    /// must be Boolean
     #[arg(long)]
     pub(crate) weights: bool,
     #[command(flatten)]
@@ -311,6 +316,12 @@ pub(crate) struct MergeArgs {
     /// Where to write the sum, for example `-o country.priory`
     #[arg(short, long, value_name = "MODEL", value_hint = ValueHint::FilePath)]
     pub(crate) output: PathBuf,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PredictionFormat {
+    Csv,
+    Jsonl,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]

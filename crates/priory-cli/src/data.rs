@@ -28,24 +28,22 @@ pub(crate) fn for_each_batch(
 
 /// Takes every batch of a table through `step` on several threads with a progress bar, and returns their states.
 pub(crate) fn fold<S: Send>(
-    table: Table,
-    schema: &Schema,
-    purpose: Purpose,
+    reader: &Reader,
     threads: usize,
     start: impl Fn() -> S + Sync,
     step: impl Fn(&mut S, &Batch, &Turn<'_>) -> priory_input::Result<()> + Sync,
 ) -> Result<Vec<S>> {
-    let reader = table.reader(schema, purpose)?;
-    warn_of_missing_columns(&reader);
+    warn_of_missing_columns(reader);
     let progress = Mutex::new(Progress::new(reader.size()));
-    let states = priory_input::fold(&reader, threads, start, |state, batch, turn| {
+    let states = priory_input::fold(reader, threads, start, |state, batch, turn| {
         step(state, batch, turn)?;
         if let Ok(mut progress) = progress.try_lock() {
             progress.advance(reader.bytes_read());
         }
         Ok(())
     })?;
-    warn_of_bad_values(&reader);
+    drop(progress);
+    warn_of_bad_values(reader);
     Ok(states)
 }
 
@@ -65,7 +63,8 @@ fn warn_of_bad_values(reader: &Reader) {
 /// Learns all rows of a table, on several threads. Returns what was learnt and how many rows had no class.
 pub(crate) fn learn(table: Table, schema: &Schema, threads: usize) -> Result<(Statistics, u64)> {
     let start = || (Statistics::empty(schema), 0);
-    let parts = fold(table, schema, Purpose::Learning, threads, start, |(statistics, skipped), batch, _| {
+    let reader = table.reader(schema, Purpose::Learning)?;
+    let parts = fold(&reader, threads, start, |(statistics, skipped), batch, _| {
         *skipped += batch.classes.missing() as u64;
         statistics.observe(batch)?;
         Ok(statistics.check_size()?)

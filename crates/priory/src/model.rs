@@ -15,6 +15,7 @@ pub struct Model {
     schema: Schema,
     settings: Settings,
     classes: Vec<String>,
+    prior: Vec<f64>,
     log_prior: Vec<f64>,
     /// log P(class) and whatever the factors could fold into a constant.
     start: Vec<f64>,
@@ -38,14 +39,12 @@ impl Model {
             return Err(Error::Empty);
         }
         let total = statistics.total_weight();
-        let log_prior: Vec<f64> = classes
-            .iter()
-            .enumerate()
-            .map(|(class, name)| {
-                let weight = statistics.class_weight.get(0, class);
-                estimate::prior::<f64>(&settings.prior, name, weight, total, classes.len() as f64).ln()
-            })
-            .collect();
+        let priors = classes.iter().enumerate().map(|(class, name)| {
+            let weight = statistics.class_weight.get(0, class);
+            let prior = estimate::prior::<f64>(&settings.prior, name, weight, total, classes.len() as f64);
+            (prior.value(), prior.ln())
+        });
+        let (prior, log_prior): (Vec<f64>, Vec<f64>) = priors.unzip();
         let factors = statistics
             .factors
             .iter()
@@ -59,7 +58,7 @@ impl Model {
             start.iter_mut().zip(base).for_each(|(start, base)| *start += base);
         }
         let (schema, settings) = (statistics.schema.clone(), settings.clone());
-        Ok(Model { schema, settings, classes, log_prior, start, factors })
+        Ok(Model { schema, settings, classes, prior, log_prior, start, factors })
     }
 
     /// The classes, in canonical order.
@@ -75,6 +74,11 @@ impl Model {
     /// What the model was estimated under.
     pub fn settings(&self) -> &Settings {
         &self.settings
+    }
+
+    /// P(class) for each class.
+    pub fn prior(&self) -> &[f64] {
+        &self.prior
     }
 
     /// log P(class) for each class.
@@ -131,6 +135,7 @@ impl Model {
             posterior: posterior.row(0).to_vec(),
             log_evidence: posterior.log_evidence(0),
             outcome: posterior.outcome(0),
+            prior: self.prior.clone(),
             log_prior: self.log_prior.clone(),
             contributions,
             log_joint,
@@ -249,6 +254,8 @@ pub struct Explanation {
     pub log_evidence: f64,
     /// What the posterior rests on.
     pub outcome: Outcome,
+    /// P(class).
+    pub prior: Vec<f64>,
     /// log P(class).
     pub log_prior: Vec<f64>,
     /// What each feature adds, in the order in which they are added.

@@ -85,7 +85,7 @@ impl Summary {
         let classes = model.classes().iter().enumerate().map(|(class, name)| ClassSummary {
             name: name.clone(),
             weight: statistics.class_weight.get(0, class),
-            prior: libm::exp(model.log_prior()[class]),
+            prior: model.prior()[class],
             fraction: priors.as_ref().map(|priors| priors[class].clone()),
         });
         let features = statistics
@@ -241,7 +241,6 @@ impl Explanation {
     /// The explanation as JSON; `fractions` are those of the same row.
     pub fn to_json(&self, fractions: Option<&FractionExplanation>) -> Value {
         let names: Vec<&str> = self.classes.iter().map(String::as_str).collect();
-        let prior: Vec<f64> = self.log_prior.iter().map(|&x| libm::exp(x)).collect();
         let contributions = self.contributions.iter().enumerate().map(|(i, contribution)| {
             json!({
                 "feature": contribution.feature,
@@ -258,7 +257,7 @@ impl Explanation {
             "log_evidence": self.log_evidence,
             "no_evidence": self.outcome == Outcome::NoEvidence,
             "impossible": self.outcome == Outcome::Impossible,
-            "prior": by_class(&names, &prior),
+            "prior": by_class(&names, &self.prior),
             "log_prior": by_class(&names, &self.log_prior),
             "contributions": contributions.collect::<Vec<_>>(),
             "fraction": fractions.map(|fractions| json!({

@@ -92,7 +92,8 @@ impl Tables {
     ) -> Result<Vec<S>> {
         let mut states = Vec::new();
         for table in self.open() {
-            states.extend(data::fold(table?, schema, Purpose::Learning, self.threads, &start, &step)?);
+            let reader = table?.reader(schema, Purpose::Learning)?;
+            states.extend(data::fold(&reader, self.threads, &start, &step)?);
         }
         Ok(states)
     }

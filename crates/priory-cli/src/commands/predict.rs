@@ -1,14 +1,15 @@
 //! `priory predict`: read, score, report.
 
 use std::io::{self, Write};
+use std::path::Path;
 use std::sync::Mutex;
 
 use anyhow::Result;
 use priory::{Batch, Model, Outcome};
 use priory_input::store::NewFile;
-use priory_input::{Purpose, Table};
+use priory_input::{Purpose, Reader};
 
-use crate::args::PredictArgs;
+use crate::args::{PredictArgs, PredictionFormat};
 use crate::data;
 use crate::model_file;
 use crate::output::{plural, warn};
@@ -17,15 +18,13 @@ pub(crate) fn run(args: &PredictArgs, threads: usize) -> Result<()> {
     let (statistics, mut settings) = model_file::read(&args.model)?;
     args.settings.apply(&mut settings)?;
     let model = statistics.estimate(&settings)?;
-    let table = args.input.open(&args.data)?;
+    let reader = args.input.open(&args.data)?.reader(model.schema(), Purpose::Scoring)?;
+    let lines = Lines::new(args, &model);
     let seen = match &args.output {
-        None => {
-            let mut out = io::stdout();
-            predict(args, &model, table, &mut out, "standard output", threads)?
-        }
+        None => predict(&lines, &reader, &mut io::stdout(), "standard output", threads)?,
         Some(path) => {
             let mut out = NewFile::create(path)?;
-            let seen = predict(args, &model, table, &mut out, &path.to_string_lossy(), threads)?;
+            let seen = predict(&lines, &reader, &mut out, &path.to_string_lossy(), threads)?;
             out.finish()?;
             seen
         }
@@ -36,9 +35,8 @@ pub(crate) fn run(args: &PredictArgs, threads: usize) -> Result<()> {
 
 /// Scores the table on several threads and writes the predictions in the order of the rows.
 fn predict(
-    args: &PredictArgs,
-    model: &Model,
-    table: Table,
+    lines: &Lines<'_>,
+    reader: &Reader,
     out: &mut (impl Write + Send),
     name: &str,
     threads: usize,
@@ -46,46 +44,104 @@ fn predict(
     let written = |result: io::Result<()>| {
         result.map_err(|cause| priory_input::Error::File { name: name.to_owned(), action: "written", cause })
     };
-    let mut header = vec!["prediction".to_owned()];
-    if args.probabilities {
-        header.extend(model.classes().iter().map(|class| quoted(&format!("P({class})"))));
-    }
-    written(writeln!(out, "{}", header.join(",")))?;
-    let classes: Vec<String> = model.classes().iter().map(|class| quoted(class)).collect();
+    written(out.write_all(lines.header().as_bytes()))?;
     let out = Mutex::new(out);
     let start = || (Seen::default(), Vec::new());
-    let states =
-        data::fold(table, model.schema(), Purpose::Scoring, threads, start, |(seen, lines), batch, turn| {
-            lines.clear();
-            write_predictions(model, &classes, batch, args.probabilities, lines, seen)?;
-            turn.take(|| written(out.lock().expect("writing does not panic").write_all(lines)))
-        })?;
+    let states = data::fold(reader, threads, start, |(seen, text), batch, turn| {
+        text.clear();
+        lines.write(batch, text, seen)?;
+        turn.take(|| written(out.lock().expect("writing does not panic").write_all(text)))
+    })?;
     written(out.into_inner().expect("writing does not panic").flush())?;
     Ok(states.into_iter().fold(Seen::default(), |all, (seen, _)| all.merged(&seen)))
 }
 
-fn write_predictions(
-    model: &Model,
-    classes: &[String],
-    batch: &Batch,
+/// How predictions are written.
+struct Lines<'a> {
+    model: &'a Model,
     probabilities: bool,
-    lines: &mut Vec<u8>,
-    seen: &mut Seen,
-) -> priory::Result<()> {
-    let scores = model.score(batch)?;
-    let posterior = scores.normalize();
-    seen.unseen_values += scores.unseen();
-    for row in 0..batch.rows {
-        seen.observe(posterior.outcome(row));
-        lines.extend_from_slice(classes[posterior.best(row)].as_bytes());
-        if probabilities {
-            for p in posterior.row(row) {
-                write!(lines, ",{p}").expect("memory takes everything");
+    format: PredictionFormat,
+    /// The classes as the format wants them.
+    classes: Vec<String>,
+}
+
+impl<'a> Lines<'a> {
+    fn new(args: &PredictArgs, model: &'a Model) -> Self {
+        let format = args.format.unwrap_or_else(|| PredictionFormat::of(args.output.as_deref()));
+        let classes = model.classes().iter().map(|class| format.quoted(class)).collect();
+        Lines { model, probabilities: args.probabilities, format, classes }
+    }
+
+    fn header(&self) -> String {
+        match self.format {
+            PredictionFormat::Jsonl => String::new(),
+            PredictionFormat::Csv => {
+                let mut header = vec!["prediction".to_owned()];
+                if self.probabilities {
+                    let classes = self.model.classes().iter();
+                    header.extend(classes.map(|class| self.format.quoted(&format!("P({class})"))));
+                }
+                header.join(",") + "\n"
             }
         }
-        lines.push(b'\n');
     }
-    Ok(())
+
+    fn write(&self, batch: &Batch, text: &mut Vec<u8>, seen: &mut Seen) -> priory::Result<()> {
+        let scores = self.model.score(batch)?;
+        let posterior = scores.normalize();
+        seen.unseen_values += scores.unseen();
+        for row in 0..batch.rows {
+            seen.observe(posterior.outcome(row));
+            let class = &self.classes[posterior.best(row)];
+            let written = match self.format {
+                PredictionFormat::Csv => self.write_csv(class, posterior.row(row), text),
+                PredictionFormat::Jsonl => self.write_json(class, posterior.row(row), text),
+            };
+            written.expect("memory takes everything");
+        }
+        Ok(())
+    }
+
+    fn write_csv(&self, class: &str, posterior: &[f64], text: &mut Vec<u8>) -> io::Result<()> {
+        text.extend_from_slice(class.as_bytes());
+        if self.probabilities {
+            posterior.iter().try_for_each(|p| write!(text, ",{p}"))?;
+        }
+        text.push(b'\n');
+        Ok(())
+    }
+
+    fn write_json(&self, class: &str, posterior: &[f64], text: &mut Vec<u8>) -> io::Result<()> {
+        write!(text, "{{\"prediction\":{class}")?;
+        if self.probabilities {
+            text.extend_from_slice(b",\"posterior\":{");
+            for (i, (name, p)) in self.classes.iter().zip(posterior).enumerate() {
+                write!(text, "{}{name}:{p}", if i == 0 { "" } else { "," })?;
+            }
+            text.push(b'}');
+        }
+        text.extend_from_slice(b"}\n");
+        Ok(())
+    }
+}
+
+impl PredictionFormat {
+    /// What the name of the output asks for.
+    fn of(output: Option<&Path>) -> Self {
+        let extension = output.and_then(Path::extension).unwrap_or_default();
+        let is = |name: &str| extension.eq_ignore_ascii_case(name);
+        if is("jsonl") || is("ndjson") { PredictionFormat::Jsonl } else { PredictionFormat::Csv }
+    }
+
+    fn quoted(self, text: &str) -> String {
+        match self {
+            PredictionFormat::Jsonl => serde_json::Value::from(text).to_string(),
+            PredictionFormat::Csv if text.contains(['"', ',', '\n', '\r']) => {
+                format!("\"{}\"", text.replace('"', "\"\""))
+            }
+            PredictionFormat::Csv => text.to_owned(),
+        }
+    }
 }
 
 /// What the rows had that deserves a word afterwards.
@@ -130,12 +186,4 @@ impl Seen {
             ));
         }
     }
-}
-
-/// A field as CSV wants it.
-fn quoted(field: &str) -> String {
-    if field.contains(['"', ',', '\n', '\r']) {
-        return format!("\"{}\"", field.replace('"', "\"\""));
-    }
-    field.to_owned()
 }
