@@ -79,13 +79,10 @@ impl Table<'_> {
             return Sweep::over(self.values, self.classes, classes, Engine::available()[0]);
         }
         match Groups::find(self.classes, self.weights) {
-            Some(groups) if groups.kinds.is_empty() => {
-                Ok(vec![Moments::default(); self.values.columns() * classes])
-            }
             Some(groups) => {
                 let sums =
                     Sweep::over(self.values, &groups.of_row, groups.kinds.len(), Engine::available()[0])?;
-                Ok(groups.merge(&sums, classes))
+                Ok(groups.merge(&sums, self.values.columns(), classes))
             }
             None => self.moments_one_by_one(classes),
         }
@@ -168,8 +165,7 @@ impl Groups {
         Some(groups)
     }
 
-    fn merge(&self, sums: &[Moments], classes: usize) -> Vec<Moments> {
-        let columns = sums.len().checked_div(self.kinds.len()).unwrap_or(0);
+    fn merge(&self, sums: &[Moments], columns: usize, classes: usize) -> Vec<Moments> {
         let mut moments = vec![Moments::default(); columns * classes];
         for (i, sum) in sums.iter().enumerate() {
             let (column, (class, weight)) = (i / self.kinds.len(), self.kinds[i % self.kinds.len()]);
