@@ -292,9 +292,13 @@ impl Statistics {
         let new = batch.classes.values.names().filter(|name| self.classes.get(name).is_none()).count();
         self.check_class_count(self.classes.len() + new)?;
         for factor in &self.factors {
-            if let FamilyStatistics::Category(column, _) = factor {
-                let values = &batch.category(*column).values;
-                self.check_value_count(factor, values, self.classes.len() + new)?;
+            match factor {
+                FamilyStatistics::Category(column, _) => {
+                    let values = &batch.category(*column).values;
+                    self.check_value_count(factor, values, self.classes.len() + new)?;
+                }
+                FamilyStatistics::Joint(joint) => joint.check_room(batch, self.classes.len() + new)?,
+                FamilyStatistics::Number(..) => {}
             }
         }
         if batch.weights.is_empty() {

@@ -16,6 +16,7 @@ use crate::estimate::{Evidence, Ratio, Scalar, Smoother};
 use crate::exact::ExactSum;
 use crate::families::{CountedRow, Removed};
 use crate::settings::{Settings, Smoothing};
+use crate::statistics::MOST_COUNTS;
 use crate::tally::Tally;
 use crate::vocabulary::Vocabulary;
 
@@ -129,18 +130,30 @@ impl JointStatistics {
         Self::from_parts(self.columns.clone(), values, cells, self.counts.select(&rows, classes))
     }
 
+    /// Refuses a batch whose combinations could take all memory before their number is checked.
+    pub(crate) fn check_room(&self, batch: &Batch, classes: usize) -> Result<()> {
+        let values = self.columns.iter().zip(&self.values);
+        let combinations = values.fold(1_usize, |product, (&column, known)| {
+            product.saturating_mul(known.len() + batch.category(column).values.len())
+        });
+        let cells = combinations.min(self.cells.len() + batch.rows);
+        if cells.saturating_mul(classes) <= MOST_COUNTS {
+            return Ok(());
+        }
+        Err(self.too_large(cells.saturating_mul(classes).to_string(), classes))
+    }
+
+    fn too_large(&self, cells: String, classes: usize) -> Error {
+        Error::JointTooLarge { columns: self.columns.len(), classes, cells, limit: MOST_CELLS }
+    }
+
     /// Refuses a table with more cells than anybody can fill.
     pub(crate) fn check_size(&self, classes: usize) -> Result<()> {
         let cells = self.values.iter().fold(BigUint::from(classes), |cells, values| cells * values.len());
         if cells <= BigUint::from(MOST_CELLS) {
             return Ok(());
         }
-        Err(Error::JointTooLarge {
-            columns: self.columns.len(),
-            classes,
-            cells: cells.to_string(),
-            limit: MOST_CELLS,
-        })
+        Err(self.too_large(cells.to_string(), classes))
     }
 
     /// The values of a row, if none is missing.
