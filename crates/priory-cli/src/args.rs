@@ -99,10 +99,37 @@ pub(crate) struct InputArgs {
     /// The character between fields, for example `--delimiter ';'` [default: a comma, or a tab where it fits]
     #[arg(long, value_name = "CHARACTER", value_parser = parse_delimiter)]
     pub(crate) delimiter: Option<u8>,
+    /// Lines that begin with this character are skipped, for example `--comment '#'`
+    #[arg(long, value_name = "CHARACTER", value_parser = parse_delimiter)]
+    pub(crate) comment: Option<u8>,
+    /// The first line is a row; the columns are called 1, 2, 3, …, for example `--no-header --target 5`
+    #[arg(long)]
+    pub(crate) no_header: bool,
+    /// What the bytes of a text mean: utf8 or latin1, for example `--encoding latin1` [default: utf8]
+    #[arg(long, value_name = "ENCODING", hide_possible_values = true)]
+    pub(crate) encoding: Option<EncodingChoice>,
+    /// csv, jsonl, svmlight, parquet or arrow, for example `--input-format jsonl` [default: what name and contents say]
+    #[arg(long, value_name = "FORMAT", hide_possible_values = true)]
+    pub(crate) input_format: Option<InputFormatChoice>,
     /// What to do with a word in a column of numbers: stop with an error, or take it as missing and say how many,
     /// for example `--on-bad-value missing` [default: error]
     #[arg(long, value_name = "WHAT", hide_possible_values = true)]
     pub(crate) on_bad_value: Option<BadValueChoice>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum EncodingChoice {
+    Utf8,
+    Latin1,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum InputFormatChoice {
+    Csv,
+    Jsonl,
+    Svmlight,
+    Parquet,
+    Arrow,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

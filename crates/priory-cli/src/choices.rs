@@ -5,9 +5,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use priory::{Column, Family, Kind, MissingValues, Prior, Pseudocounts, Schema, Settings, Smoothing};
-use priory_input::{BadValues, Purpose, ReadOptions, Table};
+use priory_input::{BadValues, Encoding, InputFormat, Purpose, ReadOptions, Table};
 
-use crate::args::{BadValueChoice, InputArgs, MissingChoice, SettingsArgs, SmoothingChoice};
+use crate::args::{
+    BadValueChoice, EncodingChoice, InputArgs, InputFormatChoice, MissingChoice, SettingsArgs,
+    SmoothingChoice,
+};
 use crate::data;
 
 /// `COLUMN=KIND`, as `--as` takes it.
@@ -114,7 +117,26 @@ impl InputArgs {
             Some(BadValueChoice::Missing) => BadValues::Missing,
             Some(BadValueChoice::Error) | None => BadValues::Refused,
         };
-        ReadOptions { delimiter: self.delimiter, bad_values }
+        let encoding = match self.encoding {
+            Some(EncodingChoice::Latin1) => Encoding::Latin1,
+            Some(EncodingChoice::Utf8) | None => Encoding::Utf8,
+        };
+        let input_format = self.input_format.map(|choice| match choice {
+            InputFormatChoice::Csv => InputFormat::Delimited,
+            InputFormatChoice::Jsonl => InputFormat::JsonLines,
+            InputFormatChoice::Svmlight => InputFormat::Svmlight,
+            InputFormatChoice::Parquet => InputFormat::Parquet,
+            InputFormatChoice::Arrow => InputFormat::Arrow,
+        });
+        ReadOptions {
+            input_format,
+            delimiter: self.delimiter,
+            comment: self.comment,
+            header: !self.no_header,
+            encoding,
+            columns: None,
+            bad_values,
+        }
     }
 }
 

@@ -7,6 +7,8 @@
 //! A quote further inside a field is an ordinary character, as in `5" pipe`, and so is a carriage return that no
 //! line feed follows.
 //!
+//! A line that begins with the comment character, if there is one, is passed over, whatever else it holds.
+//!
 //! A blank line is a record with one empty field. So it is a row of a table with one column, and in a wider table
 //! it is skipped and not counted.
 //!
@@ -17,23 +19,35 @@ use std::ops::Range;
 
 use memchr::{memchr, memchr_iter, memrchr};
 
+/// The characters that mean something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Dialect {
+    /// What stands between fields.
+    pub(crate) delimiter: u8,
+    /// What begins a line that is passed over.
+    pub(crate) comment: Option<u8>,
+}
+
 /// Where the last whole record of these bytes ends, or the last of the first `most` if there are more; 0 if none is
 /// whole. The bytes begin with a record.
-pub(crate) fn end_of_whole_records(bytes: &[u8], delimiter: u8, most: usize) -> usize {
+pub(crate) fn end_of_whole_records(bytes: &[u8], dialect: Dialect, most: usize) -> usize {
     // Only a quoted field can hide a line end. Most tables have none.
     if memchr(b'"', bytes).is_none() {
-        let last = memrchr(b'\n', bytes).map_or(0, |position| position + 1);
-        // Lines that are long on average need not be counted.
-        if last <= most || memchr_iter(b'\n', bytes).count() <= most {
-            return last;
-        }
-        return memchr_iter(b'\n', bytes).nth(most - 1).map_or(0, |position| position + 1);
+        return end_of_whole_lines(bytes, most);
     }
-    let mut marks = Marks::new(bytes, delimiter);
+    let mut marks = Marks::new(bytes, dialect);
     let mut field = 0;
     let mut end = 0;
     let mut records = 0;
     while records < most {
+        if field == end && marks.comment_at(field) {
+            field = marks.pass_line();
+            if field > bytes.len() {
+                break;
+            }
+            end = field;
+            continue;
+        }
         let mark = marks.next();
         if mark >= bytes.len() {
             break;
@@ -49,6 +63,16 @@ pub(crate) fn end_of_whole_records(bytes: &[u8], delimiter: u8, most: usize) -> 
         }
     }
     end
+}
+
+/// Where the last whole line of these bytes ends, or the last of the first `most` if there are more; 0 if none is whole.
+pub(crate) fn end_of_whole_lines(bytes: &[u8], most: usize) -> usize {
+    let last = memrchr(b'\n', bytes).map_or(0, |position| position + 1);
+    // Lines that are long on average need not be counted.
+    if last <= most || memchr_iter(b'\n', bytes).count() <= most {
+        return last;
+    }
+    memchr_iter(b'\n', bytes).nth(most - 1).map_or(0, |position| position + 1)
 }
 
 /// These whole records without the blank lines at their end.
@@ -67,7 +91,7 @@ pub(crate) fn without_blank_end(records: &[u8]) -> &[u8] {
 
 /// Where the fields of some records lie in their block.
 pub(crate) struct Records {
-    delimiter: u8,
+    dialect: Dialect,
     width: usize,
     /// For each row the start of each field, then the start that a further field would have. So a field ends one
     /// byte before the next start, whether a delimiter or a line end follows it.
@@ -85,8 +109,8 @@ pub(crate) enum Flaw {
 
 impl Records {
     /// No records yet, of a table with this many columns.
-    pub(crate) fn new(delimiter: u8, width: usize) -> Self {
-        Records { delimiter, width, starts: Vec::new() }
+    pub(crate) fn new(dialect: Dialect, width: usize) -> Self {
+        Records { dialect, width, starts: Vec::new() }
     }
 
     /// How many rows were found by the last split.
@@ -101,9 +125,13 @@ impl Records {
     pub(crate) fn split(&mut self, block: &[u8]) -> (usize, Option<Flaw>) {
         debug_assert!(block.is_empty() || block.ends_with(b"\n"), "a block ends with a line end");
         self.starts.clear();
-        let mut marks = Marks::new(block, self.delimiter);
+        let mut marks = Marks::new(block, self.dialect);
         let mut record = 0;
         while record < block.len() {
+            if marks.comment_at(record) {
+                record = marks.pass_line();
+                continue;
+            }
             let before = self.starts.len();
             let next = match split_record(&mut marks, record, &mut self.starts) {
                 Ok(next) => next,
@@ -143,11 +171,15 @@ impl Records {
 }
 
 /// The fields of the first record of a block that is not blank, and where the next record begins.
-pub(crate) fn first_record(block: &[u8], delimiter: u8) -> (Result<Vec<&[u8]>, Flaw>, usize) {
-    let mut marks = Marks::new(block, delimiter);
+pub(crate) fn first_record(block: &[u8], dialect: Dialect) -> (Result<Vec<&[u8]>, Flaw>, usize) {
+    let mut marks = Marks::new(block, dialect);
     let mut starts = Vec::new();
     let mut record = 0;
     while record < block.len() {
+        if marks.comment_at(record) {
+            record = marks.pass_line();
+            continue;
+        }
         starts.clear();
         match split_record(&mut marks, record, &mut starts) {
             Err(flaw) => return (Err(flaw), record),
@@ -180,7 +212,7 @@ fn split_record(marks: &mut Marks<'_>, record: usize, starts: &mut Vec<u32>) -> 
             starts.push(start as u32);
         } else if mark == start {
             let after = pass_closing_quote(marks);
-            if !ends_field(&block[after..], marks.delimiter) {
+            if !ends_field(&block[after..], marks.dialect.delimiter) {
                 return Err(Flaw::TextAfterQuote { field: starts.len() - 1 - first });
             }
         }
@@ -239,7 +271,7 @@ pub(crate) fn unquoted<'a>(field: &'a str, scratch: &'a mut String) -> &'a str {
 /// So 64 bytes are looked at together, as eight words, and the marks among them are kept as bits.
 struct Marks<'a> {
     block: &'a [u8],
-    delimiter: u8,
+    dialect: Dialect,
     /// Where the 64 bytes begin.
     base: usize,
     /// A bit for each mark among them that was not passed yet.
@@ -247,8 +279,8 @@ struct Marks<'a> {
 }
 
 impl<'a> Marks<'a> {
-    fn new(block: &'a [u8], delimiter: u8) -> Self {
-        let mut marks = Marks { block, delimiter, base: 0, bits: 0 };
+    fn new(block: &'a [u8], dialect: Dialect) -> Self {
+        let mut marks = Marks { block, dialect, base: 0, bits: 0 };
         marks.bits = marks.bits_at(0);
         marks
     }
@@ -268,15 +300,31 @@ impl<'a> Marks<'a> {
         position
     }
 
+    /// Whether the line that begins here is a comment.
+    #[inline]
+    fn comment_at(&self, start: usize) -> bool {
+        self.dialect.comment.is_some_and(|comment| self.block.get(start) == Some(&comment))
+    }
+
+    /// Passes the marks of a line; returns where the next begins, which is after the block if the line has no end.
+    fn pass_line(&mut self) -> usize {
+        loop {
+            let mark = self.next();
+            if mark >= self.block.len() || self.block[mark] == b'\n' {
+                return mark + 1;
+            }
+        }
+    }
+
     #[inline]
     fn bits_at(&self, position: usize) -> u64 {
         if let Some(bytes) = self.block[position..].first_chunk::<64>() {
-            return mark_bits(bytes, self.delimiter);
+            return mark_bits(bytes, self.dialect.delimiter);
         }
         let rest = &self.block[position..];
         let mut padded = [0; 64]; // a zero byte is never a mark
         padded[..rest.len()].copy_from_slice(rest);
-        mark_bits(&padded, self.delimiter)
+        mark_bits(&padded, self.dialect.delimiter)
     }
 }
 

@@ -1,37 +1,41 @@
 //! Blocks of delimited text to batches, column by column.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use memchr::memchr;
 use priory::{Batch, BatchColumn, CategoryColumn, MISSING};
 
-use crate::csv::{Flaw, Records, unquoted};
+use crate::csv::{Dialect, Flaw, Records, first_record, unquoted};
 use crate::error::{Error, Result, shown};
+use crate::format::ReadOptions;
 use crate::reader::Plan;
 use crate::sample::Sample;
-use crate::source::Source;
+use crate::source::{Framing, Source};
 
 /// Takes blocks apart. Every thread has one of its own.
-pub(crate) struct DelimitedParser<'a> {
-    plan: &'a Plan,
+pub(crate) struct DelimitedParser {
+    plan: Arc<Plan>,
     records: Records,
     scratch: String,
 }
 
-impl<'a> DelimitedParser<'a> {
-    pub(crate) fn new(plan: &'a Plan, delimiter: u8) -> Self {
-        DelimitedParser { plan, records: Records::new(delimiter, plan.header.len()), scratch: String::new() }
+impl DelimitedParser {
+    pub(crate) fn new(plan: &Arc<Plan>, dialect: Dialect) -> Self {
+        let records = Records::new(dialect, plan.header.len());
+        DelimitedParser { plan: Arc::clone(plan), records, scratch: String::new() }
     }
 
     /// Appends the rows of a block to an empty batch. Rows in errors are counted from 1 in this block; the batch
     /// then holds those before.
     pub(crate) fn fill(&mut self, block: &[u8], batch: &mut Batch) -> Result<()> {
         let (end, flaw) = self.records.split(block);
-        let Plan { name, header, .. } = self.plan;
+        let plan = Arc::clone(&self.plan);
+        let Plan { name, header, .. } = &*plan;
         let text = checked_text(&block[..end], &self.records, name, header)?;
         batch.rows = self.records.rows();
         self.fill_categories(text, self.plan.target, &mut batch.classes);
-        for (column, &position) in batch.columns.iter_mut().zip(&self.plan.features) {
+        for (column, &position) in batch.columns.iter_mut().zip(&plan.features) {
             match column {
                 BatchColumn::Category(column) => self.fill_categories(text, position, column),
                 BatchColumn::Number(values) => self.fill_numbers(text, position, values)?,
@@ -97,30 +101,95 @@ impl<'a> DelimitedParser<'a> {
     }
 }
 
-/// The first rows of a table, of which nothing is taken: the blocks are given back.
-pub(crate) fn sample(source: &mut Source, delimiter: u8, header: &[String], rows: usize) -> Result<Sample> {
-    let mut sample = Sample::new(header.len());
-    let mut records = Records::new(delimiter, header.len());
-    let mut blocks: Vec<Vec<u8>> = Vec::new();
-    let mut bytes = 0;
-    let mut outcome = Ok(());
-    while sample.rows < rows && bytes < Sample::MOST_BYTES && outcome.is_ok() {
-        let mut block = Vec::new();
-        match source.next_block(delimiter, &mut block) {
-            Ok(true) => {
-                outcome = append(&mut sample, &mut records, &source.name, header, &block, rows);
-                bytes += block.len();
-                blocks.push(block);
-            }
-            Ok(false) => break,
-            Err(mut error) => {
-                error.add_rows(sample.rows as u64);
-                outcome = Err(error);
+/// Reads the header; everything after it is left to be read.
+pub(crate) fn open(
+    source: &mut Source,
+    extension: Option<&str>,
+    options: &ReadOptions,
+) -> Result<(Dialect, Vec<String>)> {
+    let named = matches!(extension, Some("tsv" | "tab")).then_some(b'\t');
+    let seen = || likely_delimiter(source.beginning(), options.comment);
+    let delimiter = options.delimiter.or(named).unwrap_or_else(seen);
+    if !delimiter.is_ascii() || b"\"\r\n\0".contains(&delimiter) {
+        return Err(Error::Delimiter { delimiter: delimiter.into() });
+    }
+    if let Some(comment) = options.comment
+        && (!comment.is_ascii() || b"\"\r\n\0".contains(&comment) || comment == delimiter)
+    {
+        return Err(Error::Comment { comment: comment.into() });
+    }
+    let dialect = Dialect { delimiter, comment: options.comment };
+    source.set_framing(Framing::Records(dialect));
+    Ok((dialect, read_header(source, dialect, options.header)?))
+}
+
+/// A tab if the first line has one and no comma, otherwise a comma.
+fn likely_delimiter(bytes: &[u8], comment: Option<u8>) -> u8 {
+    let is_record = |line: &&[u8]| !line.trim_ascii().is_empty() && (line.first().copied() != comment);
+    let line = bytes.split(|&byte| byte == b'\n').find(is_record).unwrap_or_default();
+    if line.contains(&b'\t') && !line.contains(&b',') { b'\t' } else { b',' }
+}
+
+/// The names of the columns: the first record, or else numbers as many as it has fields.
+fn read_header(source: &mut Source, dialect: Dialect, named: bool) -> Result<Vec<String>> {
+    let name = source.name().to_owned();
+    let mut block = Vec::new();
+    // A block may hold nothing but comments.
+    let (fields, end) = loop {
+        let found = source.next_block(&mut block).map_err(|mut error| {
+            error.make_header();
+            error
+        })?;
+        if !found {
+            return Err(Error::Empty { name });
+        }
+        match first_record(&block, dialect) {
+            (Ok(fields), _) if fields.is_empty() => {}
+            (Ok(fields), end) => break (fields, end),
+            (Err(Flaw::TextAfterQuote { field } | Flaw::FieldCount { found: field }), _) => {
+                return Err(Error::TextAfterQuote { name, row: 0, column: (field + 1).to_string() });
             }
         }
+    };
+    let mut header = Vec::with_capacity(fields.len());
+    let mut scratch = String::new();
+    for (position, field) in fields.into_iter().enumerate() {
+        let column = (position + 1).to_string();
+        let Ok(field) = std::str::from_utf8(field) else {
+            return Err(Error::NotUtf8 { name, row: 0, column });
+        };
+        if field.contains('\0') {
+            return Err(Error::NulByte { name, row: 0, column });
+        }
+        if !field.starts_with('"') && field.contains('\r') {
+            let what = "text whose lines end with bare carriage returns; save it with line feeds";
+            return Err(Error::NotText { name, what });
+        }
+        header.push(if named { unquoted(field, &mut scratch).to_owned() } else { column });
     }
-    blocks.into_iter().rev().for_each(|block| source.give_back(block));
-    outcome.map(|()| sample)
+    if named {
+        block.drain(..end);
+    }
+    source.give_back(block);
+    Ok(header)
+}
+
+/// The first rows of a table, of which nothing is taken: the blocks are given back.
+pub(crate) fn sample(
+    source: &mut Source,
+    dialect: Dialect,
+    header: &[String],
+    rows: usize,
+) -> Result<Sample> {
+    let mut sample = Sample::new(header.len());
+    let mut records = Records::new(dialect, header.len());
+    if rows > 0 {
+        source.look_ahead(Sample::MOST_BYTES, |name, block| {
+            append(&mut sample, &mut records, name, header, block, rows)?;
+            Ok((sample.rows as u64, sample.rows < rows))
+        })?;
+    }
+    Ok(sample)
 }
 
 /// Appends the rows of a block to a sample, as long as it wants more.
@@ -133,14 +202,10 @@ fn append(
     most_rows: usize,
 ) -> Result<()> {
     let (end, flaw) = records.split(block);
-    let in_table = |mut error: Error| {
-        error.add_rows(sample.rows as u64);
-        error
-    };
-    let text = checked_text(&block[..end], records, name, header).map_err(in_table)?;
+    let text = checked_text(&block[..end], records, name, header)?;
     let wanted = most_rows - sample.rows;
     if let Some(flaw) = flaw.filter(|_| records.rows() < wanted) {
-        return Err(in_table(describe(flaw, records, name, header)));
+        return Err(describe(flaw, records, name, header));
     }
     let mut scratch = String::new();
     for (position, values) in sample.columns.iter_mut().enumerate() {

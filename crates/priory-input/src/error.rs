@@ -32,11 +32,32 @@ pub enum Error {
         /// What it is and what to do about it, in words.
         what: &'static str,
     },
+    /// A packed file cannot be unpacked to its end.
+    #[error(
+        "{name}: the {packing} file is {state}; fetch or pack it again",
+        state = if *cut_short { "cut short" } else { "damaged" }
+    )]
+    Packed {
+        /// The file.
+        name: String,
+        /// How it is packed.
+        packing: &'static str,
+        /// Whether its end is missing.
+        cut_short: bool,
+    },
     /// The field separator cannot be told from the text.
     #[error("the delimiter {delimiter:?} is not a single ASCII character other than a quote or a line end")]
     Delimiter {
         /// The delimiter as it was asked for.
         delimiter: char,
+    },
+    /// The character that begins comments means something else already.
+    #[error(
+        "the comment character {comment:?} is not a single ASCII character other than the delimiter, a quote or a line end"
+    )]
+    Comment {
+        /// The character as it was asked for.
+        comment: char,
     },
     /// A row holds a byte that no text holds.
     #[error("{name}: {place}, column {column} holds a NUL byte, so this is not a text file", place = place(*row))]
@@ -49,7 +70,7 @@ pub enum Error {
         column: String,
     },
     /// A row is not UTF-8.
-    #[error("{name}: {place}, column {column} is not valid UTF-8", place = place(*row))]
+    #[error("{name}: {place}, column {column} is not valid UTF-8; if the table is in Latin-1, say --encoding latin1", place = place(*row))]
     NotUtf8 {
         /// The file.
         name: String,

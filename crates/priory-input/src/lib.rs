@@ -1,7 +1,7 @@
 //! Bytes to batches: tables are read here, and model files are kept safely on disk.
 //!
 //! ```text
-//! file, pipe --Source--> block of whole records --Records--> fields --Batches--> priory::Batch
+//! file, pipe --Input--> block of whole rows --Parser--> priory::Batch
 //! ```
 //!
 //! A table of any size is read in bounded memory: one block of bytes, the bounds of its fields, and the batch.
@@ -27,15 +27,19 @@
 mod csv;
 mod delimited;
 mod error;
+mod format;
+mod input;
 mod parallel;
 mod reader;
 mod sample;
 mod source;
 pub mod store;
 mod table;
+mod unpack;
 
 pub use error::{Error, Result};
+pub use format::{Encoding, InputFormat, ReadOptions};
 pub use parallel::{Turn, fold};
 pub use reader::{BadValues, Batches, Reader, Worker};
 pub use sample::{ColumnInfo, Sample};
-pub use table::{Purpose, ReadOptions, Table};
+pub use table::{Purpose, Table};

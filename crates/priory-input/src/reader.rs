@@ -4,13 +4,12 @@
 //! number of threads can read one table, in bounded memory, and nobody needs to know the others.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use priory::{Batch, Schema};
 
-use crate::delimited::DelimitedParser;
 use crate::error::{Error, Result, shown, shown_list};
-use crate::source::Source;
+use crate::input::{Block, Input, Parser};
 use crate::table::{Purpose, Table};
 
 /// What to do with a value that is not of its column's kind.
@@ -123,34 +122,36 @@ pub(crate) enum BadNumber {
 
 /// A table that any number of threads can read at once.
 pub struct Reader {
-    plan: Plan,
-    delimiter: u8,
+    plan: Arc<Plan>,
     size: Option<u64>,
     empty: Batch,
-    input: Mutex<Input>,
+    blocks: Mutex<Blocks>,
     /// How many rows each block had, as far as they were taken apart.
     rows: Mutex<Vec<u64>>,
 }
 
-struct Input {
-    source: Source,
-    next_block: usize,
+/// What was not handed out yet.
+struct Blocks {
+    input: Input,
+    next: usize,
 }
 
 impl Reader {
     pub(crate) fn new(table: Table, schema: &Schema, purpose: Purpose) -> Result<Self> {
-        let plan = Plan::new(&table, schema, purpose)?;
-        let (source, delimiter) = table.into_source();
-        let size = source.size;
-        let input = Mutex::new(Input { source, next_block: 0 });
-        let empty = Batch::new(schema);
-        Ok(Reader { plan, delimiter, size, empty, input, rows: Mutex::new(Vec::new()) })
+        let plan = Arc::new(Plan::new(&table, schema, purpose)?);
+        let input = table.into_input();
+        let size = input.size();
+        let blocks = Mutex::new(Blocks { input, next: 0 });
+        Ok(Reader { plan, size, empty: Batch::new(schema), blocks, rows: Mutex::new(Vec::new()) })
     }
 
     /// A thread's share in the reading.
     pub fn worker(&self) -> Worker<'_> {
-        let parser = DelimitedParser::new(&self.plan, self.delimiter);
-        Worker { reader: self, block: Vec::new(), parser }
+        Worker { reader: self, bench: self.bench() }
+    }
+
+    fn bench(&self) -> Bench {
+        Bench { block: Block::default(), parser: held(&self.blocks).input.parser(&self.plan) }
     }
 
     /// A batch to read into.
@@ -180,7 +181,7 @@ impl Reader {
 
     /// How many bytes were read so far; some blocks more than the rows take.
     pub fn bytes_read(&self) -> u64 {
-        held(&self.input).source.bytes_read
+        held(&self.blocks).input.bytes_read()
     }
 
     /// How many bytes there are, if the table is a regular file.
@@ -194,17 +195,33 @@ impl Reader {
         rows[..block.min(rows.len())].iter().sum()
     }
 
-    fn next_block(&self, block: &mut Vec<u8>) -> Result<Option<usize>> {
-        let mut input = held(&self.input);
-        if !input.source.next_block(self.delimiter, block)? {
+    fn next_block(&self, block: &mut Block) -> Result<Option<usize>> {
+        let mut blocks = held(&self.blocks);
+        if !blocks.input.next_block(block)? {
             return Ok(None);
         }
-        input.next_block += 1;
-        Ok(Some(input.next_block - 1))
+        blocks.next += 1;
+        Ok(Some(blocks.next - 1))
     }
 
     fn blocks_taken(&self) -> usize {
-        held(&self.input).next_block
+        held(&self.blocks).next
+    }
+
+    /// Replaces the rows of the batch by the next ones that nobody has taken, numbered from 1. Returns the number of
+    /// their block, or `None` at the end of the table.
+    fn read(&self, bench: &mut Bench, batch: &mut Batch) -> std::result::Result<Option<usize>, InBlock> {
+        batch.clear();
+        batch.first_row = 1;
+        let block = match self.next_block(&mut bench.block) {
+            Ok(Some(block)) => block,
+            Ok(None) => return Ok(None),
+            // Whoever reads the input finds the error after all blocks that were handed out.
+            Err(error) => return Err(InBlock { block: self.blocks_taken(), error }),
+        };
+        let filled = bench.parser.fill(&bench.block, batch);
+        self.note_rows(block, batch.rows);
+        filled.map(|()| Some(block)).map_err(|error| InBlock { block, error })
     }
 
     fn note_rows(&self, block: usize, count: usize) {
@@ -219,8 +236,13 @@ impl Reader {
 /// One thread's share in reading a table.
 pub struct Worker<'a> {
     reader: &'a Reader,
-    block: Vec<u8>,
-    parser: DelimitedParser<'a>,
+    bench: Bench,
+}
+
+/// What a thread works with.
+struct Bench {
+    block: Block,
+    parser: Parser,
 }
 
 /// An error, and the block whose beginning its rows are counted from.
@@ -230,34 +252,22 @@ pub(crate) struct InBlock {
 }
 
 impl Worker<'_> {
-    /// Replaces the rows of the batch by the next ones that nobody has taken, numbered from 1. Returns the number of
-    /// their block, or `None` at the end of the table.
     pub(crate) fn read(&mut self, batch: &mut Batch) -> std::result::Result<Option<usize>, InBlock> {
-        batch.clear();
-        batch.first_row = 1;
-        let next = self.reader.next_block(&mut self.block);
-        let block = match next {
-            Ok(Some(block)) => block,
-            Ok(None) => return Ok(None),
-            // Whoever reads the source finds the error after all blocks that were handed out.
-            Err(error) => return Err(InBlock { block: self.reader.blocks_taken(), error }),
-        };
-        let filled = self.parser.fill(&self.block, batch);
-        self.reader.note_rows(block, batch.rows);
-        filled.map(|()| Some(block)).map_err(|error| InBlock { block, error })
+        self.reader.read(&mut self.bench, batch)
     }
 }
 
 /// The rows of a table, one batch after the other.
 pub struct Batches {
     reader: Reader,
-    block: Vec<u8>,
+    bench: Bench,
     next_row: u64,
 }
 
 impl Batches {
     pub(crate) fn new(reader: Reader) -> Self {
-        Batches { reader, block: Vec::new(), next_row: 1 }
+        let bench = reader.bench();
+        Batches { reader, bench, next_row: 1 }
     }
 
     /// Replaces the rows of the batch by the next ones of the table; `false` if there are none left.
@@ -268,10 +278,7 @@ impl Batches {
     /// # Panics
     /// If the batch was not made by [`Batch::new`] for the same schema.
     pub fn read(&mut self, batch: &mut Batch) -> Result<bool> {
-        let mut worker = self.reader.worker();
-        std::mem::swap(&mut worker.block, &mut self.block);
-        let read = worker.read(batch);
-        self.block = worker.block;
+        let read = self.reader.read(&mut self.bench, batch);
         batch.first_row = self.next_row;
         match read {
             Ok(None) => Ok(false),

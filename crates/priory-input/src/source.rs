@@ -1,10 +1,10 @@
-//! A file or pipe as blocks of whole records.
+//! A text file or pipe as blocks of whole records.
 
 use std::collections::VecDeque;
-use std::io::Read;
 
-use crate::csv::{end_of_whole_records, without_blank_end};
+use crate::csv::{Dialect, end_of_whole_lines, end_of_whole_records, without_blank_end};
 use crate::error::{Error, Result};
+use crate::unpack::Bytes;
 
 /// How much is held at a time. The tests use small ones, so that everything straddles something.
 #[derive(Debug, Clone, Copy)]
@@ -22,12 +22,28 @@ impl Limits {
     pub(crate) const USUAL: Limits = Limits { block: 1 << 20, record: 64 << 20, rows: 1 << 15 };
 }
 
+/// Where records end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Framing {
+    /// With their line, unless it ends inside quotes.
+    Records(Dialect),
+    /// With their line.
+    Lines,
+}
+
+impl Framing {
+    fn end_of_whole_records(self, bytes: &[u8], most: usize) -> usize {
+        match self {
+            Framing::Records(dialect) => end_of_whole_records(bytes, dialect, most),
+            Framing::Lines => end_of_whole_lines(bytes, most),
+        }
+    }
+}
+
 /// Cuts what it reads into blocks, each of which somebody else takes apart.
 pub(crate) struct Source {
-    pub(crate) name: String,
-    pub(crate) size: Option<u64>,
-    pub(crate) bytes_read: u64,
-    reader: Box<dyn Read + Send>,
+    bytes: Bytes,
+    framing: Framing,
     limits: Limits,
     /// How much the next block should hold; less than the limit where rows are short.
     block_size: usize,
@@ -40,17 +56,10 @@ pub(crate) struct Source {
 
 impl Source {
     /// A source of which the beginning was read.
-    pub(crate) fn new(
-        name: String,
-        size: Option<u64>,
-        reader: Box<dyn Read + Send>,
-        limits: Limits,
-    ) -> Result<Self> {
+    pub(crate) fn new(bytes: Bytes, limits: Limits) -> Result<Self> {
         let mut source = Source {
-            name,
-            size,
-            bytes_read: 0,
-            reader,
+            bytes,
+            framing: Framing::Lines,
             limits,
             block_size: limits.block,
             returned: VecDeque::new(),
@@ -61,6 +70,25 @@ impl Source {
         source.read_up_to(limits.block, &mut beginning)?;
         source.rest = beginning;
         Ok(source)
+    }
+
+    /// The path, or what else the source is called.
+    pub(crate) fn name(&self) -> &str {
+        &self.bytes.name
+    }
+
+    /// How many bytes there are, if this is a regular file, and how many of them were read.
+    pub(crate) fn size(&self) -> Option<u64> {
+        self.bytes.size
+    }
+
+    pub(crate) fn bytes_read(&self) -> u64 {
+        self.bytes.count()
+    }
+
+    /// Says where records end, before the first is taken.
+    pub(crate) fn set_framing(&mut self, framing: Framing) {
+        self.framing = framing;
     }
 
     /// What was read before anything was taken.
@@ -80,11 +108,41 @@ impl Source {
         }
     }
 
+    /// Shows `look` the next blocks, until it has seen enough or this many bytes, and takes them all back. It returns how
+    /// many rows it has seen in all, and whether it wants more; its errors count rows from the beginning of the block.
+    pub(crate) fn look_ahead(
+        &mut self,
+        bytes: usize,
+        mut look: impl FnMut(&str, &[u8]) -> Result<(u64, bool)>,
+    ) -> Result<()> {
+        let mut blocks = Vec::new();
+        let (mut seen, mut rows) = (0, 0);
+        let mut outcome = Ok(true);
+        while seen < bytes && matches!(outcome, Ok(true)) {
+            let mut block = Vec::new();
+            outcome = self.next_block(&mut block).and_then(|found| {
+                if !found {
+                    return Ok(false);
+                }
+                let (rows_now, more) = look(self.name(), &block)?;
+                rows = rows_now;
+                Ok(more)
+            });
+            seen += block.len();
+            blocks.push(block);
+        }
+        blocks.into_iter().rev().for_each(|block| self.give_back(block));
+        outcome.map(|_| ()).map_err(|mut error| {
+            error.add_rows(rows);
+            error
+        })
+    }
+
     /// Puts the next whole records into `block`; `false` if there are none left. Blank lines at the end of a table
     /// are no records; they are held back until something follows them.
     ///
     /// Errors count rows from the beginning of the block: the record that is wrong is its first.
-    pub(crate) fn next_block(&mut self, delimiter: u8, block: &mut Vec<u8>) -> Result<bool> {
+    pub(crate) fn next_block(&mut self, block: &mut Vec<u8>) -> Result<bool> {
         if let Some(returned) = self.returned.pop_front() {
             *block = returned;
             return Ok(true);
@@ -94,11 +152,11 @@ impl Source {
         let mut wanted = self.block_size;
         loop {
             self.read_up_to(wanted, block)?;
-            let mut records = &block[..end_of_whole_records(block, delimiter, self.limits.rows)];
+            let mut records = &block[..self.framing.end_of_whole_records(block, self.limits.rows)];
             let mut whole = without_blank_end(records).len();
             if whole == 0 {
                 // As many blank lines as a batch may have rows; what is beyond them must be seen to know their meaning.
-                records = &block[..end_of_whole_records(block, delimiter, usize::MAX)];
+                records = &block[..self.framing.end_of_whole_records(block, usize::MAX)];
                 whole = without_blank_end(records).len();
             }
             if whole > 0 {
@@ -111,9 +169,13 @@ impl Source {
             if self.ended && records.len() == block.len() {
                 return Ok(false);
             } else if self.ended {
-                return Err(Error::UnclosedQuote { name: self.name.clone(), row: 1 });
+                return Err(Error::UnclosedQuote { name: self.name().into(), row: 1 });
             } else if block.len() >= self.limits.record {
-                return Err(Error::RowTooLong { name: self.name.clone(), row: 1, limit: self.limits.record });
+                return Err(Error::RowTooLong {
+                    name: self.name().into(),
+                    row: 1,
+                    limit: self.limits.record,
+                });
             }
             wanted = (2 * block.len().max(self.limits.block)).min(self.limits.record);
         }
@@ -126,10 +188,7 @@ impl Source {
         }
         let lacking = size - block.len();
         block.reserve(lacking + 1);
-        let read = self.reader.by_ref().take(lacking as u64).read_to_end(block);
-        let read = read.map_err(|cause| Error::File { name: self.name.clone(), action: "read", cause })?;
-        self.bytes_read += read as u64;
-        if read < lacking {
+        if self.bytes.read_into(block, lacking)? < lacking {
             self.ended = true;
             if block.last().is_some_and(|&byte| byte != b'\n') {
                 block.push(b'\n');

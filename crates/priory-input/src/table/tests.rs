@@ -4,6 +4,8 @@ use priory::{Column, Kind};
 use proptest::prelude::*;
 
 use super::*;
+use crate::format::Encoding;
+use priory::Stored;
 use priory::{Batch, CategoryColumn};
 
 /// Small limits, so that records straddle blocks and batches. A byte order mark must fit into the first block.
@@ -12,8 +14,12 @@ fn limits(block: usize, rows: usize) -> Limits {
 }
 
 fn open(bytes: &[u8], delimiter: Option<u8>, limits: Limits) -> Result<Table> {
-    let source = Source::new("t".into(), None, Box::new(Cursor::new(bytes.to_vec())), limits)?;
-    Table::new(source, &ReadOptions { delimiter, ..ReadOptions::default() })
+    open_with(bytes, &ReadOptions { delimiter, ..ReadOptions::default() }, limits)
+}
+
+fn open_with(bytes: &[u8], options: &ReadOptions, limits: Limits) -> Result<Table> {
+    let bytes = Bytes::new("t".into(), None, Box::new(Cursor::new(bytes.to_vec())), options.encoding)?;
+    Table::new(bytes, None, options, limits)
 }
 
 fn schema(target: &str, features: &[&str]) -> Schema {
@@ -119,21 +125,33 @@ fn rows_that_are_not_right() {
     check_error("a,\"b\"c\n", &after("the header, column 2"));
     check_error("a,a b,a b\n", "t: the header names the column `a b` twice");
     // Of several mistakes, the first row's is told.
-    check_error(b"a,b\n\xff,2\n3\n", "t: row 1, column `a` is not valid UTF-8");
+    check_error(
+        b"a,b\n\xff,2\n3\n",
+        "t: row 1, column `a` is not valid UTF-8; if the table is in Latin-1, say --encoding latin1",
+    );
     check_error(b"a,b\n3\n\xff,2\n", "t: row 1 has 1 field where the header has 2");
 }
 
 #[test]
 fn bytes_that_are_not_text() {
-    check_error(b"a,b\n1,2\n\n3,4\xe9x\n", "t: row 2, column `b` is not valid UTF-8");
-    check_error(b"a,b\n1,2\n\xc3,\xa9\n", "t: row 2, column `a` is not valid UTF-8");
-    check_error(b"a,\xe9\n", "t: the header, column 2 is not valid UTF-8");
+    check_error(
+        b"a,b\n1,2\n\n3,4\xe9x\n",
+        "t: row 2, column `b` is not valid UTF-8; if the table is in Latin-1, say --encoding latin1",
+    );
+    check_error(
+        b"a,b\n1,2\n\xc3,\xa9\n",
+        "t: row 2, column `a` is not valid UTF-8; if the table is in Latin-1, say --encoding latin1",
+    );
+    check_error(
+        b"a,\xe9\n",
+        "t: the header, column 2 is not valid UTF-8; if the table is in Latin-1, say --encoding latin1",
+    );
     check_error("", "t: the table is empty, it does not even have a header");
     check_error("\u{feff}\n\r\n", "t: the table is empty, it does not even have a header");
     check_error(b"\xff\xfea\0,\0", "t: this is UTF-16 text; save it as UTF-8");
     check_error(b"\xfe\xff\0a\0,", "t: this is UTF-16 text; save it as UTF-8");
     check_error(b"a\0,\0b\0\n\0", "t: this is a binary file or UTF-16: it holds NUL bytes");
-    check_error(b"\x1f\x8b\x08", "t: this is a gzip file; unpack it first");
+    check_error(b"\x1f\x8b\x08", "t: the gzip file is cut short; fetch or pack it again");
     check_error(b"PK\x03\x04...", "t: this is a zip file or a spreadsheet; unpack it or save it as CSV");
     let bare = "t: this is text whose lines end with bare carriage returns; save it with line feeds";
     check_error("a,b\r1,2\r", bare);
@@ -190,6 +208,47 @@ fn files_are_opened_by_name() {
     assert!(error.starts_with(&format!("{}: cannot be opened: ", path("absent.csv"))), "{error}");
     let error = Table::open(&path(""), &ReadOptions::default()).err().unwrap().to_string();
     assert!(error.contains("cannot be "), "{error}");
+}
+
+#[test]
+fn comments_are_passed_over() {
+    let text = "#,\"\n# x\na,b\n#1,2,3\n1,#2\n\"x\n#y\",3\n\n# \"\n4,5\n#,\"";
+    let options = ReadOptions { comment: Some(b'#'), ..ReadOptions::default() };
+    for block in [3, 4, 5, 8, 13, 64, 1 << 20] {
+        let table = open_with(text.as_bytes(), &options, limits(block, 3)).unwrap();
+        assert_eq!(table.header(), ["a", "b"]);
+        let rows = rows(table, &schema("a", &["b"]), Purpose::Learning).unwrap();
+        let rows: Vec<_> = rows.into_iter().map(|row| (row.0.unwrap(), row.1[0].clone().unwrap())).collect();
+        let expected = [("1", "#2"), ("x\n#y", "3"), ("4", "5")];
+        assert_eq!(rows, expected.map(|(a, b)| (a.to_owned(), b.to_owned())), "blocks of {block} bytes");
+    }
+    for comment in [b'"', b',', b'\n', 0xe9] {
+        let options = ReadOptions { comment: Some(comment), ..options };
+        let error = open_with(b"a,b\n", &options, Limits::USUAL).err().unwrap().to_string();
+        assert!(error.contains("the comment character"), "{error}");
+    }
+    let error = open_with(b"#a\n#b\n", &options, limits(4, 1)).err().unwrap().to_string();
+    assert_eq!(error, "t: the table is empty, it does not even have a header");
+}
+
+#[test]
+fn columns_without_names_are_numbered() {
+    let options = ReadOptions { header: false, ..ReadOptions::default() };
+    for block in [4, 1 << 20] {
+        let table = open_with(b"\nx,y\n1,2\n", &options, limits(block, 3)).unwrap();
+        assert_eq!(table.header(), ["1", "2"]);
+        let rows = rows(table, &schema("1", &["2"]), Purpose::Learning).unwrap();
+        assert_eq!(rows, [(some("x"), vec![some("y")], None), (some("1"), vec![some("2")], None)]);
+    }
+}
+
+#[test]
+fn latin_1_is_decoded() {
+    let options = ReadOptions { encoding: Encoding::Latin1, ..ReadOptions::default() };
+    let table = open_with(b"a,b\xe9\n\xff,2\n", &options, limits(4, 3)).unwrap();
+    assert_eq!(table.header(), ["a", "b\u{e9}"]);
+    let rows = rows(table, &schema("a", &["b\u{e9}"]), Purpose::Learning).unwrap();
+    assert_eq!(rows[0].0, some("\u{ff}"));
 }
 
 #[test]
@@ -336,8 +395,8 @@ fn a_reader_may_be_slow_and_may_fail() {
     let mut bytes = b"a,b\n1,2\n3,4\n".to_vec();
     bytes.reverse();
     let limits = limits(4, 1);
-    let source = Source::new("t".into(), None, Box::new(Unsteady(bytes, 0)), limits).unwrap();
-    let table = Table::new(source, &ReadOptions::default()).unwrap();
+    let bytes = Bytes::new("t".into(), None, Box::new(Unsteady(bytes, 0)), Encoding::Utf8).unwrap();
+    let table = Table::new(bytes, None, &ReadOptions::default(), limits).unwrap();
     let error = rows(table, &schema("a", &["b"]), Purpose::Learning).unwrap_err().to_string();
     assert_eq!(error, "t: cannot be read: the line is dead");
 }

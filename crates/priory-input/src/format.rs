@@ -1,0 +1,138 @@
+//! How a table is written: what the user says, and else what its name and its first bytes say.
+
+use std::path::Path;
+
+use crate::reader::BadValues;
+
+/// How a table is written and read. What is not said is found out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReadOptions {
+    /// The format. If none is given, the name and the first bytes tell.
+    pub input_format: Option<InputFormat>,
+    /// The character between fields of delimited text. If none is given, it is a tab for files named `.tsv` or `.tab`
+    /// and for tables whose first line has a tab and no comma, otherwise a comma.
+    pub delimiter: Option<u8>,
+    /// Lines of delimited text that begin with this character are skipped.
+    pub comment: Option<u8>,
+    /// Whether delimited text begins with the names of its columns. If not, they are called 1, 2, 3 and so on.
+    pub header: bool,
+    /// What the bytes of a text file mean.
+    pub encoding: Encoding,
+    /// How many columns a table in svmlight format has, if the beginning of the file does not show all of them.
+    pub columns: Option<usize>,
+    /// What to do with words in a column of numbers.
+    pub bad_values: BadValues,
+}
+
+impl Default for ReadOptions {
+    fn default() -> Self {
+        ReadOptions {
+            input_format: None,
+            delimiter: None,
+            comment: None,
+            header: true,
+            encoding: Encoding::default(),
+            columns: None,
+            bad_values: BadValues::default(),
+        }
+    }
+}
+
+/// A format that tables are read from. Text and Arrow may be packed with gzip or zstd.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum InputFormat {
+    /// Fields between delimiters, a record per line: CSV, TSV and the like.
+    Delimited,
+    /// A JSON object per line.
+    JsonLines,
+    /// `label index:value …`, as svmlight and libsvm have it.
+    Svmlight,
+    /// Parquet; from a file only, since its beginning is at its end.
+    Parquet,
+    /// Arrow's own format, as a file or as a stream.
+    Arrow,
+}
+
+/// What the bytes of a text mean.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Encoding {
+    /// UTF-8, and what is not is refused.
+    #[default]
+    Utf8,
+    /// ISO 8859-1: every byte is a character.
+    Latin1,
+}
+
+/// How a file is packed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Packing {
+    Gzip,
+    Zstd,
+}
+
+impl Packing {
+    pub(crate) fn of(beginning: &[u8]) -> Option<Packing> {
+        if beginning.starts_with(b"\x1f\x8b") {
+            Some(Packing::Gzip)
+        } else if beginning.starts_with(b"\x28\xb5\x2f\xfd") {
+            Some(Packing::Zstd)
+        } else {
+            None
+        }
+    }
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Packing::Gzip => "gzip",
+            Packing::Zstd => "zstd",
+        }
+    }
+}
+
+/// What the end of a file's name says, if there is one: in lower case, and before `.gz` or `.zst`.
+pub(crate) fn extension(path: &str) -> Option<String> {
+    let lower = path.to_lowercase();
+    let inner = [".gz", ".zst", ".zstd"].iter().find_map(|packed| lower.strip_suffix(packed));
+    Path::new(inner.unwrap_or(&lower)).extension()?.to_str().map(String::from)
+}
+
+/// The format that the name and the first bytes speak for. Bytes that only one format begins with count more than a
+/// name, and a name more than a guess.
+pub(crate) fn likely_format(extension: Option<&str>, beginning: &[u8]) -> InputFormat {
+    if beginning.starts_with(b"PAR1") {
+        return InputFormat::Parquet;
+    } else if beginning.starts_with(b"ARROW1") || beginning.starts_with(&[0xff; 4]) {
+        return InputFormat::Arrow;
+    }
+    match extension {
+        Some("csv" | "tsv" | "tab" | "psv") => InputFormat::Delimited,
+        Some("jsonl" | "ndjson" | "json") => InputFormat::JsonLines,
+        Some("svm" | "svmlight" | "libsvm") => InputFormat::Svmlight,
+        Some("arrow" | "arrows" | "ipc" | "feather") => InputFormat::Arrow,
+        Some("parquet") => InputFormat::Parquet,
+        _ => {
+            let text = beginning.strip_prefix("\u{feff}".as_bytes()).unwrap_or(beginning);
+            let object = text.trim_ascii_start().starts_with(b"{");
+            if object { InputFormat::JsonLines } else { InputFormat::Delimited }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_count_more_than_names_and_names_more_than_guesses() {
+        let format = |path: &str, beginning: &[u8]| likely_format(extension(path).as_deref(), beginning);
+        assert_eq!(format("t.csv", b"{\"a\"\n1"), InputFormat::Delimited);
+        assert_eq!(format("t", b" \n{\"a\""), InputFormat::JsonLines);
+        assert_eq!(format("t.txt", b"a,b\n"), InputFormat::Delimited);
+        assert_eq!(format("t.NDJSON.gz", b""), InputFormat::JsonLines);
+        assert_eq!(format("a.b/t.svm.zst", b"1 1:2"), InputFormat::Svmlight);
+        assert_eq!(format("t.csv", b"PAR1"), InputFormat::Parquet);
+        assert_eq!(format("-", b"ARROW1\0\0"), InputFormat::Arrow);
+        assert_eq!(format("t.gz", b"a"), InputFormat::Delimited);
+        assert_eq!(extension("t.tsv.gz").as_deref(), Some("tsv"));
+    }
+}
