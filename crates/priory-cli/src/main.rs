@@ -4,6 +4,7 @@ mod args;
 mod choices;
 mod commands;
 mod data;
+mod glob;
 mod model_file;
 mod output;
 mod progress;

@@ -77,6 +77,15 @@ impl Statistics {
         ids.map(|id| (self.classes.name(id), self.class_weight.get(0, id))).collect()
     }
 
+    /// How many different values each column of categories has shown.
+    pub fn distinct_values(&self) -> Vec<(&str, usize)> {
+        let columns = self.factors.iter().filter_map(|factor| match factor {
+            FamilyStatistics::Category(column, category) => Some((*column, category.values.len())),
+            FamilyStatistics::Joint(_) | FamilyStatistics::Number(..) => None,
+        });
+        columns.map(|(column, values)| (self.schema.columns[column].name.as_str(), values)).collect()
+    }
+
     /// Adds the rows of a batch. Rows whose class is missing and rows of weight zero change nothing.
     ///
     /// # Errors

@@ -17,13 +17,14 @@ use serde_json::Value;
 
 use crate::args::{EvaluateArgs, Format};
 use crate::data;
+use crate::glob;
 use crate::output::{Grid, bold, count, plural, report_out, warn};
 use crate::understand::{Understood, describe_columns};
 
 const DEFAULT_FOLDS: u32 = 10;
 
 pub(crate) fn run(args: &EvaluateArgs, threads: usize) -> Result<()> {
-    let tables = Tables::new(&args.data, args.table.input.options(), threads)?;
+    let tables = Tables::new(&glob::expand(&args.data)?, args.table.input.options(), threads)?;
     let mut settings = Settings::default();
     args.settings.apply(&mut settings)?;
     let understood = Understood::new(

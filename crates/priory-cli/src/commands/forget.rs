@@ -6,12 +6,13 @@ use priory_input::{Purpose, Table};
 
 use crate::args::UpdateArgs;
 use crate::data;
+use crate::glob;
 use crate::model_file;
 use crate::output::{note, plural};
 
 pub(crate) fn run(args: &UpdateArgs, threads: usize) -> Result<()> {
     let (before, after) = model_file::update(&args.model, |statistics| {
-        args.data.iter().try_for_each(|path| forget(statistics, path, args, threads))
+        glob::expand(&args.data)?.iter().try_for_each(|path| forget(statistics, path, args, threads))
     })?;
     note(&format!("{} forgotten, {after} left: {}", plural(before - after, "row"), args.model.display()));
     Ok(())

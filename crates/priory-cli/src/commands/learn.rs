@@ -4,13 +4,14 @@ use anyhow::Result;
 
 use crate::args::UpdateArgs;
 use crate::data;
+use crate::glob;
 use crate::model_file;
 use crate::output::{note, plural};
 
 pub(crate) fn run(args: &UpdateArgs, threads: usize) -> Result<()> {
     let (before, after) = model_file::update(&args.model, |statistics| {
         let schema = statistics.schema().clone();
-        for path in &args.data {
+        for path in &glob::expand(&args.data)? {
             let (part, skipped) = data::learn(args.input.open(path)?, &schema, threads)?;
             statistics.merge(&part)?;
             data::warn_of_skipped(skipped, &schema.target);

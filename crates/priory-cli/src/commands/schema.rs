@@ -7,13 +7,14 @@ use priory::TakenAs;
 use priory_input::store;
 
 use crate::args::{Format, SchemaArgs};
+use crate::glob;
 use crate::output::{Grid, note, report_out};
 use crate::understand::{Understood, others};
 
 pub(crate) fn run(args: &SchemaArgs) -> Result<()> {
-    let mut first = args.table.input.open(&args.data[0])?;
-    let understood =
-        Understood::new(&mut first, &mut others(&args.data[1..], &args.table.input), &args.table)?;
+    let paths = glob::expand(&args.data)?;
+    let mut first = args.table.input.open(&paths[0])?;
+    let understood = Understood::new(&mut first, &mut others(&paths[1..], &args.table.input), &args.table)?;
     let json = serde_json::to_string_pretty(&understood)?;
     if let Some(path) = &args.output {
         store::replace_file(path, format!("{json}\n").as_bytes())?;

@@ -3,34 +3,39 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use priory::Settings;
+use priory::{Settings, Statistics};
 
 use crate::args::TrainArgs;
 use crate::data;
+use crate::glob;
 use crate::model_file;
-use crate::output::{note, plural};
+use crate::output::{note, plural, warn};
 use crate::understand::{Understood, others};
+
+/// Columns with fewer values are no trouble, whatever they hold.
+const MOST_VALUES: usize = 1_000;
 
 pub(crate) fn run(args: &TrainArgs, threads: usize) -> Result<()> {
     let mut settings = Settings::default();
     args.settings.apply(&mut settings)?;
     let input = &args.table.input;
-    let mut first = input.open(&args.data[0])?;
-    let understood =
-        Understood::new(&mut first, &mut others(&args.data[1..], &args.table.input), &args.table)?;
+    let paths = glob::expand(&args.data)?;
+    let mut first = input.open(&paths[0])?;
+    let understood = Understood::new(&mut first, &mut others(&paths[1..], &args.table.input), &args.table)?;
     understood.apply(&mut settings);
     let schema = &understood.schema;
 
     let (mut statistics, mut skipped) = data::learn(first, schema, threads)?;
-    for path in &args.data[1..] {
+    for path in &paths[1..] {
         let (part, part_skipped) = data::learn(input.open(path)?, schema, threads)?;
         statistics.merge(&part)?;
         skipped += part_skipped;
     }
     let model = statistics.estimate(&settings)?;
-    let output = args.output.clone().unwrap_or_else(|| default_output(&args.data[0]));
+    let output = args.output.clone().unwrap_or_else(|| default_output(&paths[0]));
     model_file::write(&output, &statistics, &settings)?;
     understood.explain();
+    warn_of_identifiers(&statistics);
     data::warn_of_skipped(skipped, &schema.target);
     note(&format!(
         "{}, {}, {}: {}",
@@ -40,6 +45,18 @@ pub(crate) fn run(args: &TrainArgs, threads: usize) -> Result<()> {
         output.display()
     ));
     Ok(())
+}
+
+/// A column with a value of its own for nearly every row tells the rows apart, not the classes.
+fn warn_of_identifiers(statistics: &Statistics) {
+    for (column, values) in statistics.distinct_values() {
+        if values > MOST_VALUES && 2 * values as u64 > statistics.rows() {
+            warn(&format!(
+                "`{column}` has {values} values in {} rows: it looks like an identifier; --ignore {column} leaves it out",
+                statistics.rows()
+            ));
+        }
+    }
 }
 
 /// `data/tennis.csv` makes `tennis.priory` here; standard input makes `model.priory`.
