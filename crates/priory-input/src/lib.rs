@@ -29,6 +29,7 @@ mod error;
 mod source;
 pub mod store;
 mod table;
+pub mod text;
 
 pub use error::{Error, Result};
 pub use table::{Batches, Purpose, ReadOptions, Table};
