@@ -30,14 +30,19 @@ const LONGEST_SPAN: usize = 8192;
 // What a span contains.
 const LOWER: u8 = 1;
 const UPPER: u8 = 2;
-/// A digit or punctuation.
+/// Punctuation that no address needs.
 const OTHER: u8 = 4;
+/// Neither letter nor punctuation: no bit, since nothing has to be known of it.
+const DIGIT: u8 = 0;
 /// Signs that addresses have.
 const AT: u8 = 8;
 const COLON: u8 = 16;
 const DOT: u8 = 32;
 const BEYOND_ASCII: u8 = 64;
 const SPACE: u8 = 128;
+
+const LETTER: u8 = LOWER | UPPER;
+const PUNCTUATION: u8 = OTHER | AT | COLON | DOT;
 
 static CLASS: [u8; 256] = {
     let mut class = [OTHER; 256];
@@ -46,6 +51,8 @@ static CLASS: [u8; 256] = {
         let b = i as u8;
         if b >= 0x80 {
             class[i] = BEYOND_ASCII;
+        } else if b.is_ascii_digit() {
+            class[i] = DIGIT;
         } else if b <= b' ' || b == 0x7f {
             class[i] = SPACE;
         } else if b.is_ascii_lowercase() {
@@ -79,27 +86,55 @@ impl WordScanner {
     /// The end of the text ends a word.
     pub(super) fn scan(&mut self, text: &str, sink: &mut impl Sink) {
         let bytes = text.as_bytes();
-        let mut at = 0;
-        while at < bytes.len() {
-            let start = at;
+        let class = |at: usize| bytes.get(at).map_or(SPACE, |&b| CLASS[usize::from(b)]);
+        let mut start = 0;
+        while start < bytes.len() {
+            let mut at = start;
             let mut seen = 0;
-            while at < bytes.len() {
-                let class = CLASS[usize::from(bytes[at])];
-                if class & SPACE != 0 {
-                    break;
-                }
-                seen |= class;
+            while class(at) & PUNCTUATION != 0 {
+                seen |= class(at);
                 at += 1;
             }
-            if at > start {
-                let span = &text[start..at];
-                if seen == LOWER && span.len() <= LONGEST_WORD {
-                    sink.word(span);
-                } else {
-                    self.span(span, seen, sink);
-                }
+            let word = at;
+            let mut letters = 0;
+            while class(at) & LETTER != 0 {
+                letters |= class(at);
+                at += 1;
             }
-            at += 1;
+            let word_end = at;
+            while class(at) & PUNCTUATION != 0 {
+                seen |= class(at);
+                at += 1;
+            }
+            // Nothing but a word, with signs around it that cannot mean anything: no address, number or money.
+            let plain = class(at) == SPACE;
+            #[cfg(test)]
+            let plain = plain && !self.always_general;
+            if plain {
+                self.plain_word(&text[word..word_end], letters, sink);
+            } else {
+                seen |= letters;
+                while class(at) != SPACE {
+                    seen |= class(at);
+                    at += 1;
+                }
+                self.span(&text[start..at], seen, sink);
+            }
+            start = at + 1;
+        }
+    }
+
+    #[inline]
+    fn plain_word(&mut self, word: &str, letters: u8, sink: &mut impl Sink) {
+        if word.len() > LONGEST_WORD {
+            sink.long(word.len());
+        } else if letters & UPPER != 0 && self.lower {
+            self.cleaned.clear();
+            self.cleaned.push_str(word);
+            self.cleaned.make_ascii_lowercase();
+            sink.word(&self.cleaned);
+        } else if !word.is_empty() {
+            sink.word(word);
         }
     }
 
@@ -242,7 +277,10 @@ struct WebParts {
 impl Cutter {
     /// `ASCII` promises that there is nothing else in the span.
     fn cut<const ASCII: bool>(&mut self, span: &str, signs: u8, sink: &mut impl Sink) {
-        if signs & (AT | COLON | DOT) == 0 {
+        let has = |sign: u8, text: &[u8]| {
+            signs & sign != 0 && span.as_bytes().windows(text.len()).any(|w| w == text)
+        };
+        if !has(AT, b"@") && !has(COLON, b"://") && !has(DOT, b"www.") {
             return self.words::<ASCII>(span, sink);
         }
         let find: [fn(&str, usize) -> Option<Address>; 3] = [web_address, bare_web_address, mail_address];
@@ -524,4 +562,166 @@ fn mail_address(span: &str, from: usize) -> Option<Address> {
         let end = at + 1 + domain.len();
         valid.then_some(Address { start, parts: None, end })
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[derive(Default)]
+    struct Collected(Vec<String>);
+
+    impl Sink for Collected {
+        fn word(&mut self, token: &str) {
+            self.0.push(token.to_owned());
+        }
+        fn item(&mut self, token: &str) {
+            self.0.push(token.to_owned());
+        }
+    }
+
+    fn words_by(mut scanner: WordScanner, text: &str) -> Vec<String> {
+        let mut found = Collected::default();
+        scanner.scan(text, &mut found);
+        found.0
+    }
+
+    fn words(text: &str) -> Vec<String> {
+        words_by(WordScanner::new(true, false, Cjk::Bigrams), text)
+    }
+
+    fn check(text: &str, expected: &[&str]) {
+        assert_eq!(words(text), expected, "{text:?}");
+    }
+
+    #[test]
+    fn plain_words() {
+        check("", &[]);
+        check(" \n\t\0\x7f", &[]);
+        check("a Bc\0d", &["a", "bc", "d"]);
+        check("(Hello), \"world\"... -- 'tis!", &["hello", "world", "tis"]);
+        check("don't Don’t e.g. U.S.A. re:hello", &["don't", "don't", "e.g", "u.s.a", "re", "hello"]);
+        check("well-known and/or _it_ foo_bar ____", &["well", "known", "and", "or", "it", "foo_bar"]);
+        check("example.com win32 4u", &["example.com", "win32", "4u"]);
+    }
+
+    #[test]
+    fn numbers_and_money() {
+        check("42 1984, 3.14 (7)", &["42", "1984", "3.14", "7"]);
+        check("08001234567 12,345.67 192.168.10.1", &["num:11digits", "num:7digits", "num:9digits"]);
+        check("1st 2nd 1.5GB v2.0", &["1st", "2nd", "1.5gb", "v2.0"]);
+        check(
+            "$5 $1,000,000.00! €9,99 £1.000",
+            &["money:$1digits", "money:$7digits", "money:€1digits", "money:£4digits"],
+        );
+        check("100€ 50¢ US$20 $ $$$ $x", &["money:€3digits", "money:¢2digits", "us", "money:$2digits", "x"]);
+        check("٣٤ ١٢٣٤٥٦", &["٣٤", "num:6digits"]);
+        check(
+            "0800-123-456 12/25/1999 10:30 1;2",
+            &["0800", "123", "456", "12", "25", "1999", "10", "30", "1", "2"],
+        );
+        check(&"7".repeat(100), &["long:128"]);
+    }
+
+    #[test]
+    fn addresses() {
+        check("http://www.Example.com", &["url:example.com"]);
+        check("<https://a.b.org:8080/Some/page.html?q=x#y>.", &["url:a.b.org", "some", "page.html"]);
+        check("see:http://x.org/,www.y.com/z)", &["see", "url:x.org", "www.y.com", "z"]);
+        check("http://paypal.com@evil.ru/login", &["url:evil.ru", "login"]);
+        check("www.foo.de. www.foo awww.foo.de", &["url:foo.de", "www.foo", "awww.foo.de"]);
+        check("http:// ://x a://! http://", &["http", "x", "a", "http"]);
+        check("Bob.Smith+news@Mail.Example.COM, x", &["bob.smith+news@mail.example.com", "x"]);
+        check("mailto:a-b@c.de?subject=hi", &["mailto", "a-b@c.de", "subject", "hi"]);
+        check("a@b @ @you me@ x@y..com 1@2.3", &["a", "b", "you", "me", "x", "y", "com", "1", "2.3"]);
+        check("<a@b.org>,<c@d.org>", &["a@b.org", "c@d.org"]);
+        check(
+            "请联系bob@x.com谢谢http://例.com/路",
+            &["请联", "联系", "bob@x.com", "谢谢", "http", "例", "com", "路"],
+        );
+    }
+
+    #[test]
+    fn other_scripts() {
+        check("Čeština ÜBER naïve", &["čeština", "über", "naïve"]);
+        check("ΟΔΟΣ οδος οδοσ", &["οδοσ", "οδοσ", "οδοσ"]);
+        check("İstanbul", &["istanbul"]);
+        check("e\u{301}te\u{301}", &["e\u{301}te\u{301}"]);
+        check("東京都。私 abc日本", &["東京", "京都", "私", "abc", "日本"]);
+        check("カタカナ ひらがな", &["カタ", "タカ", "カナ", "ひら", "らが", "がな"]);
+        check("한국어를 배워", &["한국", "국어", "어를", "배워"]);
+        check("ภาษา", &["ภา", "าษ", "ษา"]);
+        check("שלום мир", &["שלום", "мир"]);
+        check("ok😀👍🏽❤️!", &["ok", "😀", "👍", "❤"]);
+        let by_unicode = |text| words_by(WordScanner::new(true, false, Cjk::Words), text);
+        assert_eq!(by_unicode("東京 カタカナ 한국어"), ["東", "京", "カタカナ", "한국어"]);
+    }
+
+    #[test]
+    fn nothing_invisible_is_left() {
+        check("v\u{200b}i\u{200d}a\u{ad}gra", &["viagra"]);
+        check("\u{202e}abc\u{202c} \u{feff}x \u{200b}", &["abc", "x"]);
+        check("a\u{a0}b\u{3000}c\u{fffd}d", &["a", "b", "c", "d"]);
+        let nfkc = |text| words_by(WordScanner::new(true, true, Cjk::Bigrams), text);
+        assert_eq!(nfkc("ﬁne Ｆｒｅｅ 𝓯𝓻𝓮𝓮 e\u{301}"), ["fine", "free", "free", "é"]);
+        assert_eq!(nfkc("ｈｔｔｐ：／／ｘ．ｏｒｇ"), ["url:x.org"]);
+        let kept = |text| words_by(WordScanner::new(false, false, Cjk::Bigrams), text);
+        assert_eq!(kept("Free ΟΔΟΣ"), ["Free", "ΟΔΟΣ"]);
+    }
+
+    #[test]
+    fn what_has_no_end_is_bounded() {
+        check(&"a".repeat(64), &[&"a".repeat(64)]);
+        check(&"a".repeat(65), &["long:128"]);
+        check(&"Ab1".repeat(1 << 20), &["long:4194304"]);
+        check(&"é".repeat(1 << 20), &["long:1048576"]);
+        check(&format!("x {}. y", "é".repeat(300)), &["x", "long:512", "y"]);
+        check(&format!("http://{}.com", "h".repeat(80)), &["long:128"]);
+        assert_eq!(words(&"東".repeat(LONGEST_SPAN)).len(), LONGEST_SPAN - 4);
+        assert_eq!(words(&"e\u{301}".repeat(LONGEST_SPAN)).len(), 4);
+        assert!(words(&"\u{301}".repeat(1 << 16)).is_empty());
+        assert!(words(&"-".repeat(1 << 20)).is_empty());
+    }
+
+    /// Text of few different characters, so that every rule is met.
+    fn ascii() -> impl Strategy<Value = String> {
+        let parts = prop::sample::select(vec![
+            "a", "B", "www", "http", "://", "com", "1", "23", "4567", ".", "'", ",", ":", ";", "_", "@", "-",
+            "+", "$", "%", "?", "#", "/", "<", " ", "\n", "\0",
+        ]);
+        prop::collection::vec(parts, 0..30).prop_map(|parts| parts.concat())
+    }
+
+    proptest! {
+        #[test]
+        fn ascii_needs_no_general_rules(text in prop_oneof![ascii(), "[ -~\n]{0,80}"]) {
+            let general = WordScanner { always_general: true, ..WordScanner::new(true, false, Cjk::Bigrams) };
+            prop_assert_eq!(words(&text), words_by(general, &text));
+        }
+
+        #[test]
+        fn ascii_words_end_where_unicode_ends_them(text in ascii(), after in "[é\u{301}日'a. ]{0,2}") {
+            let text = text + &after;
+            let general = WordScanner::new(true, false, Cjk::Bigrams).cutter;
+            for (at, b) in text.bytes().enumerate() {
+                if (b.is_ascii_alphanumeric() || b == b'_')
+                    && let (length, true) = ascii_word_length(&text.as_bytes()[at..])
+                {
+                    prop_assert_eq!(general.word_length(&text[at..]), length, "{:?}", &text[at..]);
+                }
+            }
+        }
+
+        #[test]
+        fn tokens_are_short_lower_and_whole(text in prop_oneof![any::<String>(), "(\\PC|[\u{0}-\u{ffff}]){0,60}"]) {
+            for token in words(&text) {
+                prop_assert!(!token.is_empty());
+                prop_assert!(token.chars().count() <= LONGEST_WORD, "{token:?}");
+                prop_assert!(!token.contains(|c: char| c.is_whitespace() || is_invisible(c)), "{token:?}");
+                prop_assert!(!token.contains(|c: char| c.is_ascii_uppercase()), "{token:?}");
+            }
+        }
+    }
 }
