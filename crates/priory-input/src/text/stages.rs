@@ -28,12 +28,19 @@ pub(super) trait Sink {
 #[derive(Clone)]
 pub(super) struct Stages {
     stop_words: Option<RapidHashSet<Box<str>>>,
-    stemmer: Option<(frostem::Stemmer, RapidHashMap<Box<str>, Box<str>>)>,
+    stems: Option<Stems>,
     ngrams: Option<Window>,
     /// All ones below the number of bits.
     hash_mask: Option<u64>,
     /// None of the above: tokens go straight to the visitor.
     nothing_to_do: bool,
+}
+
+/// A stemmer, and what it made of the words so far.
+#[derive(Clone)]
+struct Stems {
+    stemmer: frostem::Stemmer,
+    known: RapidHashMap<Box<str>, Box<str>>,
 }
 
 /// The last few words, joined by spaces, and where each of them starts.
@@ -58,13 +65,13 @@ impl Stages {
         };
         let stemmer =
             settings.stemming.as_deref().and_then(|name| frostem::Stemmer::try_from_name(name).ok());
-        let stemmer = stemmer.map(|stemmer| (stemmer, RapidHashMap::default()));
+        let stems = stemmer.map(|stemmer| Stems { stemmer, known: RapidHashMap::default() });
         let (min, max) = (usize::from(settings.ngrams.min), usize::from(settings.ngrams.max));
         let ngrams = (max > 1).then(|| Window { min, max, text: String::new(), starts: Vec::new() });
         let hash_mask = settings.hash_bits.map(|bits| (1 << bits) - 1);
         let nothing_to_do =
-            stop_words.is_none() && stemmer.is_none() && ngrams.is_none() && hash_mask.is_none();
-        Stages { stop_words, stemmer, ngrams, hash_mask, nothing_to_do }
+            stop_words.is_none() && stems.is_none() && ngrams.is_none() && hash_mask.is_none();
+        Stages { stop_words, stems, ngrams, hash_mask, nothing_to_do }
     }
 
     /// Forgets the previous document's last words.
@@ -109,13 +116,13 @@ impl<V: FnMut(&str)> Sink for Staged<'_, V> {
 
 impl<V: FnMut(&str)> Staged<'_, V> {
     fn staged_word(&mut self, token: &str) {
-        let Stages { stop_words, stemmer, ngrams, hash_mask, .. } = &mut *self.stages;
+        let Stages { stop_words, stems, ngrams, hash_mask, .. } = &mut *self.stages;
         if stop_words.as_ref().is_some_and(|words| words.contains(token)) {
             return;
         }
         let mut next = |token: &str| join(ngrams, *hash_mask, token, &mut self.visit);
-        match stemmer {
-            Some((stemmer, known))
+        match stems {
+            Some(Stems { stemmer, known })
                 if token.len() <= LONGEST_WORD || token.chars().count() <= LONGEST_WORD =>
             {
                 if let Some(stem) = known.get(token) {
