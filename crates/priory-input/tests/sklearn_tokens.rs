@@ -9,8 +9,8 @@ use serde_json::Value;
 const REFERENCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/sklearn/tokens.jsonl");
 
 fn reference() -> Vec<Value> {
-    let text = std::fs::read_to_string(REFERENCE).unwrap();
-    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    let text = std::fs::read_to_string(REFERENCE).expect("the reference can be read");
+    text.lines().map(|line| serde_json::from_str(line).expect("one value a line")).collect()
 }
 
 fn words() -> TokenSettings {
@@ -29,7 +29,7 @@ fn characters(min: u8, max: u8, reach: Reach) -> TokenSettings {
 }
 
 fn tokens(settings: &TokenSettings, text: &str) -> Vec<String> {
-    let mut tokenizer = Tokenizer::new(settings).unwrap();
+    let mut tokenizer = Tokenizer::new(settings).expect("settings that make sense");
     let mut tokens = Vec::new();
     tokenizer.tokens(text, |token| tokens.push(token.to_owned()));
     tokens
