@@ -65,7 +65,7 @@ pub enum TokenStyle {
     /// | `Don’t`, `e.g`, `foo_bar`, `win32` | `don't`, `e.g`, `foo_bar`, `win32` (Unicode's word boundaries, UAX #29) |
     /// | `https://bob@www.Example.com:80/some/path?x=1` | `url:example.com`, then the words of the path; no query |
     /// | `www.example.com` | `url:example.com` |
-    /// | `Bob@Example.com` | `bob@example.com` |
+    /// | `Bob@Example.com` | `bob@example.com`, `@example.com` |
     /// | `1984`, `3.5` | as they stand, up to four digits: years, models and short codes tell topics apart |
     /// | `0800123456`, `12,345.67` | `num:10digits`, `num:7digits`: telephone numbers are spam by their shape |
     /// | `$9.99`, `1,000€` | `money:$1digits`, `money:€4digits`: the currency and the digits before the point |

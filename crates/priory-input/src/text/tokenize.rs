@@ -203,8 +203,15 @@ mod tests {
     fn words_are_stemmed_and_nothing_else_is() {
         let english = TokenSettings { stemming: Some("en".into()), ..words() };
         let text = "Connections connected running@example.com http://connections.com/running $100";
-        let expected =
-            ["connect", "connect", "running@example.com", "url:connections.com", "run", "money:$3digits"];
+        let expected = [
+            "connect",
+            "connect",
+            "running@example.com",
+            "@example.com",
+            "url:connections.com",
+            "run",
+            "money:$3digits",
+        ];
         assert_eq!(tokens(&english, text), expected);
         let german = TokenSettings { stemming: Some("german".into()), ..words() };
         assert_eq!(tokens(&german, "Automaten Häuser"), ["automat", "haus"]);

@@ -299,7 +299,12 @@ impl Cutter {
                     limited(&self.token, sink, false);
                     self.words::<ASCII>(&span[path.0..path.1], sink);
                 }
-                None => limited(&span[next.start..next.end], sink, false),
+                None => {
+                    let address = &span[next.start..next.end];
+                    limited(address, sink, false);
+                    // People write from many addresses, and few hosts: both tell something.
+                    limited(&address[address.find('@').unwrap_or(0)..], sink, false);
+                }
             }
             at = next.end;
             for (address, find) in found.iter_mut().zip(find) {
@@ -633,13 +638,16 @@ mod tests {
         check("http://paypal.com@evil.ru/login", &["url:evil.ru", "login"]);
         check("www.foo.de. www.foo awww.foo.de", &["url:foo.de", "www.foo", "awww.foo.de"]);
         check("http:// ://x a://! http://", &["http", "x", "a", "http"]);
-        check("Bob.Smith+news@Mail.Example.COM, x", &["bob.smith+news@mail.example.com", "x"]);
-        check("mailto:a-b@c.de?subject=hi", &["mailto", "a-b@c.de", "subject", "hi"]);
+        check(
+            "Bob.Smith+news@Mail.Example.COM, x",
+            &["bob.smith+news@mail.example.com", "@mail.example.com", "x"],
+        );
+        check("mailto:a-b@c.de?subject=hi", &["mailto", "a-b@c.de", "@c.de", "subject", "hi"]);
         check("a@b @ @you me@ x@y..com 1@2.3", &["a", "b", "you", "me", "x", "y", "com", "1", "2.3"]);
-        check("<a@b.org>,<c@d.org>", &["a@b.org", "c@d.org"]);
+        check("<a@b.org>,<c@d.org>", &["a@b.org", "@b.org", "c@d.org", "@d.org"]);
         check(
             "请联系bob@x.com谢谢http://例.com/路",
-            &["请联", "联系", "bob@x.com", "谢谢", "http", "例", "com", "路"],
+            &["请联", "联系", "bob@x.com", "@x.com", "谢谢", "http", "例", "com", "路"],
         );
     }
 
