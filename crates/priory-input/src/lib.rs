@@ -35,6 +35,7 @@ mod sample;
 mod source;
 pub mod store;
 mod table;
+pub mod text;
 mod unpack;
 
 pub use error::{Error, Result};

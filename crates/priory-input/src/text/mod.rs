@@ -1,0 +1,31 @@
+//! Documents to tokens.
+//!
+//! [`TokenSettings`] say what a token is and are stored with what was counted; a [`Tokenizer`] is made from them and
+//! shows each token of a document to a visitor. Nothing is collected and nothing is allocated per token.
+//!
+//! ```
+//! use priory_input::text::{TokenSettings, Tokenizer};
+//!
+//! let mut tokenizer = Tokenizer::new(&TokenSettings::default())?;
+//! let mut tokens = Vec::new();
+//! tokenizer.tokens("Win £1,000 NOW at http://www.example.com/prize?id=7!", |token| tokens.push(token.to_owned()));
+//! assert_eq!(tokens, ["win", "money:£4digits", "now", "at", "url:example.com", "prize"]);
+//! # Ok::<(), priory::Error>(())
+//! ```
+
+mod settings;
+mod tokenize;
+
+mod characters;
+mod python;
+mod python_tables;
+mod sklearn;
+mod stages;
+mod stop_words;
+mod words;
+
+pub use settings::{
+    CharacterNgrams, Cjk, LetterCase, Normalization, Reach, STEMMER_VERSION, StopWords, TokenSettings,
+    TokenStyle, WordNgrams, unicode_versions,
+};
+pub use tokenize::Tokenizer;

@@ -1,0 +1,279 @@
+//! What a token is: plain data, stored in the model file, so that what was trained is what predicts.
+
+use std::collections::BTreeSet;
+
+use priory::{Error, Result};
+use serde::{Deserialize, Serialize};
+
+/// The stemmer and its version. Stems change with the version, so a model that uses them records this string.
+pub const STEMMER_VERSION: &str = "frostem 2.20261016.1";
+
+/// The versions of Unicode that tokens depend on, as a string to record: word boundaries, normal forms, lower case,
+/// and the tables that follow Python.
+pub fn unicode_versions() -> String {
+    let (a, b, c) = unicode_segmentation::UNICODE_VERSION;
+    let (d, e, f) = unicode_normalization::UNICODE_VERSION;
+    let (g, h, i) = char::UNICODE_VERSION;
+    let python = super::python_tables::UNICODE_VERSION;
+    format!("words {a}.{b}.{c}, nfkc {d}.{e}.{f}, case {g}.{h}.{i}, python {python}")
+}
+
+/// Everything that decides which tokens a document has.
+///
+/// | setting | default | range |
+/// |---|---|---|
+/// | `style` | words | see [`TokenStyle`] |
+/// | `case` | lower | see [`LetterCase`] |
+/// | `normalization` | none | see [`Normalization`] |
+/// | `ngrams` | 1 to 1 | 1 ≤ min ≤ max ≤ 8; not for characters |
+/// | `cjk` | bigrams | see [`Cjk`]; for words |
+/// | `stop_words` | none | see [`StopWords`]; not for characters |
+/// | `stemming` | none | a language such as `english` or `en`; not for characters |
+/// | `hash_bits` | none | 1 to 30 |
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct TokenSettings {
+    /// How a document is cut up.
+    pub style: TokenStyle,
+    /// Whether `Free` and `free` are one token.
+    pub case: LetterCase,
+    /// Whether characters that look alike become one character.
+    pub normalization: Normalization,
+    /// How many neighbouring words make up a token.
+    pub ngrams: WordNgrams,
+    /// What to do with scripts that put no spaces between words.
+    pub cjk: Cjk,
+    /// Words that are left out. They are left out before neighbours are joined, as scikit-learn does it.
+    pub stop_words: StopWords,
+    /// The language by whose Snowball stemmer words are cut down to their stems. Words of more than 64 characters
+    /// and tokens that are no words (addresses, numbers, …) are left as they are.
+    pub stemming: Option<String>,
+    /// Replaces each token by one of 2^b buckets: the low b bits of rapidhash V3 of its bytes (default seed), written
+    /// in decimal. The hash is the same on every platform and in every version of priory.
+    pub hash_bits: Option<u8>,
+}
+
+/// How a document is cut up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TokenStyle {
+    /// Words as readers see them; web and mail addresses, numbers and amounts of money as tokens that say something
+    /// about the class.
+    ///
+    /// | in the document | token |
+    /// |---|---|
+    /// | `Don’t`, `e.g`, `foo_bar`, `win32` | `don't`, `e.g`, `foo_bar`, `win32` (Unicode's word boundaries, UAX #29) |
+    /// | `https://bob@www.Example.com:80/some/path?x=1` | `url:example.com`, then the words of the path; no query |
+    /// | `www.example.com` | `url:example.com` |
+    /// | `Bob@Example.com` | `bob@example.com`, `@example.com` |
+    /// | `1984`, `3.5` | as they stand, up to four digits: years, models and short codes tell topics apart |
+    /// | `0800123456`, `12,345.67` | `num:10digits`, `num:7digits`: telephone numbers are spam by their shape |
+    /// | `$9.99`, `1,000€` | `money:$1digits`, `money:€4digits`: the currency and the digits before the point |
+    /// | `😀` | `😀`, without skin tone or joined partners |
+    /// | a word of more than 64 characters | `long:128`, `long:256`, …: the next power of two |
+    ///
+    /// Characters that cannot be seen (zero-width, bidirectional controls, soft hyphens, variation selectors) are
+    /// taken out, so that `v<ZWSP>iagra` is `viagra`. Other control characters separate words.
+    #[default]
+    Words,
+    /// What scikit-learn's CountVectorizer takes for words by default: `(?u)\b\w\w+\b` on the lower-cased document,
+    /// as Python defines `\w` and `str.lower()`. Only runs of more than 65 536 characters differ: they are one token
+    /// `long:131072`, …
+    Sklearn,
+    /// All runs of n neighbouring characters.
+    Characters(CharacterNgrams),
+}
+
+/// Runs of min to max characters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct CharacterNgrams {
+    /// Fewest characters, at least 1.
+    pub min: u8,
+    /// Most characters, at most 16.
+    pub max: u8,
+    /// Whether a run may go across a space.
+    pub reach: Reach,
+}
+
+impl Default for CharacterNgrams {
+    fn default() -> Self {
+        CharacterNgrams { min: 1, max: 4, reach: Reach::Inside }
+    }
+}
+
+/// How far a run of characters may reach.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Reach {
+    /// Inside a word with one space on either side; a shorter word counts once, whole. scikit-learn's `char_wb`.
+    #[default]
+    Inside,
+    /// Across the whole document, in which several spaces in a row are one. scikit-learn's `char`.
+    Across,
+}
+
+/// Whether capital letters are kept apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LetterCase {
+    /// Everything in lower case. Words: character by character, so that Σ, σ and ς are one letter and İ is i.
+    /// Other styles: Python's `str.lower()`.
+    #[default]
+    Lower,
+    /// As written.
+    Keep,
+}
+
+/// Whether characters that look alike become one character.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Normalization {
+    /// Characters as they stand.
+    #[default]
+    None,
+    /// Unicode's compatibility composition: ﬁ becomes fi, full-width and mathematical letters become plain ones,
+    /// accents are joined to their letters.
+    Nfkc,
+}
+
+/// Runs of min to max neighbouring words, joined by a space.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct WordNgrams {
+    /// Fewest words, at least 1.
+    pub min: u8,
+    /// Most words, at most 8.
+    pub max: u8,
+}
+
+impl Default for WordNgrams {
+    fn default() -> Self {
+        WordNgrams { min: 1, max: 1 }
+    }
+}
+
+/// What to do with scripts that put no spaces between words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Cjk {
+    /// Each two neighbouring characters are a token; a single one stands for itself. Holds for Han, Hiragana,
+    /// Katakana, Bopomofo, and Thai, Lao, Burmese and Khmer, which have no spaces either. Hangul has them, but its
+    /// words end in particles without number, and pairs of syllables find the stem again: it is paired as well,
+    /// inside its words.
+    #[default]
+    Bigrams,
+    /// Unicode's word boundaries: single characters in Han, Hiragana and Thai, words in Katakana and Hangul.
+    Words,
+}
+
+/// Words that are left out.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum StopWords {
+    /// Every word counts.
+    #[default]
+    None,
+    /// A short list of English function words. Negations are not among them: they matter for opinions.
+    English,
+    /// These words; they are put into lower case if the document is.
+    Given(BTreeSet<String>),
+}
+
+impl TokenSettings {
+    /// Checks that the settings make sense together.
+    ///
+    /// # Errors
+    /// [`Error::Settings`] says which one does not.
+    pub fn check(&self) -> Result<()> {
+        let WordNgrams { min, max } = self.ngrams;
+        if min < 1 || max < min || max > 8 {
+            return wrong(format!("word n-grams of {min} to {max}: expected 1 ≤ min ≤ max ≤ 8"));
+        }
+        if let TokenStyle::Characters(CharacterNgrams { min, max, .. }) = self.style {
+            if min < 1 || max < min || max > 16 {
+                return wrong(format!("character n-grams of {min} to {max}: expected 1 ≤ min ≤ max ≤ 16"));
+            }
+            if self.ngrams != WordNgrams::default() {
+                return wrong("word n-grams need words: choose another style than characters".into());
+            }
+            if self.stop_words != StopWords::None {
+                return wrong("stop words need words: choose another style than characters".into());
+            }
+            if self.stemming.is_some() {
+                return wrong("stemming needs words: choose another style than characters".into());
+            }
+        }
+        if let Some(language) = &self.stemming
+            && frostem::Algorithm::from_name(language).is_err()
+        {
+            let known: Vec<_> = frostem::Algorithm::all().iter().map(|a| a.name()).collect();
+            return wrong(format!("no stemmer for `{language}`; there are {}", known.join(", ")));
+        }
+        if let Some(bits) = self.hash_bits
+            && !(1..=30).contains(&bits)
+        {
+            return wrong(format!("hashing to 2^{bits} features: expected 1 to 30 bits"));
+        }
+        Ok(())
+    }
+}
+
+fn wrong(what: String) -> Result<()> {
+    Err(Error::Settings(what))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_survive_json() {
+        let settings = TokenSettings {
+            style: TokenStyle::Characters(CharacterNgrams { min: 3, max: 5, reach: Reach::Across }),
+            stop_words: StopWords::Given(["a".to_owned()].into()),
+            hash_bits: Some(20),
+            ..TokenSettings::default()
+        };
+        let json = serde_json::to_string(&settings).unwrap();
+        assert_eq!(
+            json,
+            r#"{"style":{"characters":{"min":3,"max":5,"reach":"across"}},"case":"lower","normalization":"none","ngrams":{"min":1,"max":1},"cjk":"bigrams","stop_words":{"given":["a"]},"stemming":null,"hash_bits":20}"#
+        );
+        assert_eq!(serde_json::from_str::<TokenSettings>(&json).unwrap(), settings);
+        assert_eq!(serde_json::from_str::<TokenSettings>("{}").unwrap(), TokenSettings::default());
+        assert!(serde_json::from_str::<TokenSettings>(r#"{"styl":"words"}"#).is_err());
+    }
+
+    #[test]
+    fn nonsense_is_refused() {
+        let words = TokenSettings::default;
+        let characters = || TokenSettings {
+            style: TokenStyle::Characters(CharacterNgrams::default()),
+            ..TokenSettings::default()
+        };
+        let ngrams = |min, max| WordNgrams { min, max };
+        assert!(words().check().is_ok());
+        assert!(characters().check().is_ok());
+        for settings in [
+            TokenSettings { ngrams: ngrams(0, 1), ..words() },
+            TokenSettings { ngrams: ngrams(2, 1), ..words() },
+            TokenSettings { ngrams: ngrams(1, 9), ..words() },
+            TokenSettings { ngrams: ngrams(1, 2), ..characters() },
+            TokenSettings { stop_words: StopWords::English, ..characters() },
+            TokenSettings { stemming: Some("english".into()), ..characters() },
+            TokenSettings { stemming: Some("klingon".into()), ..words() },
+            TokenSettings { hash_bits: Some(0), ..words() },
+            TokenSettings { hash_bits: Some(31), ..words() },
+        ] {
+            assert!(matches!(settings.check(), Err(Error::Settings(_))), "{settings:?}");
+        }
+    }
+
+    #[test]
+    fn the_recorded_stemmer_is_the_one_that_is_built_in() {
+        let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../Cargo.toml");
+        let version = STEMMER_VERSION.strip_prefix("frostem ").unwrap();
+        assert!(std::fs::read_to_string(root).unwrap().contains(&format!("frostem = \"={version}\"")));
+    }
+}
