@@ -6,6 +6,7 @@ use memchr::memchr;
 use priory::{Batch, BatchColumn, CategoryColumn, MISSING};
 
 use crate::csv::{Flaw, Records, unquoted};
+use crate::decimal::plain_decimal;
 use crate::error::{Error, Result, shown};
 use crate::reader::Plan;
 
@@ -83,15 +84,12 @@ impl<'a> DelimitedParser<'a> {
             return Ok(());
         };
         values.reserve(rows);
+        let any_number = !self.plan.missing.has_number;
         for (row, field) in self.records.column(position).enumerate() {
-            let field = &text[field];
             // Nearly every field is just a number; what is not is looked at again with more patience.
-            let value = match fast_float2::parse::<f64, _>(field) {
-                Ok(value) if value.is_finite() && !self.plan.missing.has_number => value,
-                _ => {
-                    let spelt = unquoted(field, &mut self.scratch);
-                    self.plan.number(spelt).or_else(|bad| self.plan.bad_value(bad, row, position, spelt))?
-                }
+            let value = match plain_decimal(text.as_bytes(), field.clone()) {
+                Some(value) if any_number => value,
+                _ => other_number(self.plan, &text[field], row, position, &mut self.scratch)?,
             };
             values.push(value);
         }
@@ -119,6 +117,17 @@ impl<'a> DelimitedParser<'a> {
                 let column = header.get(field).map_or_else(|| (field + 1).to_string(), |name| shown(name));
                 Error::TextAfterQuote { name, row, column }
             }
+        }
+    }
+}
+
+/// The number in a field that is not plainly one, or that may mean missing.
+fn other_number(plan: &Plan, field: &str, row: usize, position: usize, scratch: &mut String) -> Result<f64> {
+    match fast_float2::parse::<f64, _>(field) {
+        Ok(value) if value.is_finite() && !plan.missing.has_number => Ok(value),
+        _ => {
+            let spelt = unquoted(field, scratch);
+            plan.number(spelt).or_else(|bad| plan.bad_value(bad, row, position, spelt))
         }
     }
 }
