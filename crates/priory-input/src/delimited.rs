@@ -146,13 +146,24 @@ struct RecentCodes {
 
 impl RecentCodes {
     /// Few enough to stay in the fastest cache beside the text.
-    const SLOTS: usize = 256;
+    const SLOTS: usize = 1 << 10;
     /// No field is spelt so: these bytes are not UTF-8.
     const NONE: u128 = u128::MAX;
 
+    /// For each length, the bytes that belong to a field.
+    const FIRST_BYTES: [u128; 17] = {
+        let mut masks = [u128::MAX; 17];
+        let mut length = 0;
+        while length < 16 {
+            masks[length] = (1 << (8 * length)) - 1;
+            length += 1;
+        }
+        masks
+    };
+
     fn new(rows: usize) -> Self {
         let (spellings, codes) = ([Self::NONE; Self::SLOTS], [MISSING; Self::SLOTS]);
-        RecentCodes { spellings, codes, misses_left: rows / 4 }
+        RecentCodes { spellings, codes, misses_left: rows / 2 }
     }
 
     /// The bytes of a short field as a number. The text holds no zero bytes, so they can fill up the rest.
@@ -160,8 +171,7 @@ impl RecentCodes {
     fn spelling(&self, text: &str, field: &Range<usize>) -> u128 {
         match text.as_bytes()[field.start..].first_chunk::<16>() {
             Some(bytes) if field.len() <= 16 && self.misses_left > 0 => {
-                let unused_bits = 128 - 8 * field.len() as u32;
-                u128::from_le_bytes(*bytes) & u128::MAX.checked_shr(unused_bits).unwrap_or(0)
+                u128::from_le_bytes(*bytes) & Self::FIRST_BYTES[field.len()]
             }
             _ => Self::NONE,
         }
@@ -187,6 +197,6 @@ impl RecentCodes {
     fn slot(spelling: u128) -> usize {
         // Multiplying by the golden ratio spreads the differences of similar spellings over the top bits.
         let folded = spelling as u64 ^ (spelling >> 64) as u64;
-        (folded.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as usize
+        (folded.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 54) as usize
     }
 }
