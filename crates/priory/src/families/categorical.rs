@@ -36,6 +36,10 @@ impl CategoryStatistics {
         classes: usize,
     ) {
         self.counts.grow(1, classes);
+        let cells = (column.values.len() + 1) * classes;
+        if batch.weights.is_empty() && (1..=batch.rows).contains(&cells) {
+            return self.observe_few(column, class_of, classes);
+        }
         // Values are looked up when a row that counts first shows them: the rest of the batch leaves no trace.
         let mut row_of: Vec<usize> = vec![usize::MAX; column.values.len() + 1];
         row_of[MISSING as usize] = MISSING_ROW;
@@ -48,6 +52,30 @@ impl CategoryStatistics {
                 self.counts.grow(to + 1, classes);
             }
             self.counts.add(to, class as usize, batch.weight(row));
+        }
+    }
+
+    /// The same for rows that count one each, of more rows than values: whole numbers first, and only their sums
+    /// into the table.
+    fn observe_few(&mut self, column: &CategoryColumn, class_of: &[Option<u32>], classes: usize) {
+        let mut counted = vec![0_u32; (column.values.len() + 1) * classes];
+        for (&code, class) in column.codes.iter().zip(class_of) {
+            if let Some(class) = *class {
+                counted[code as usize * classes + class as usize] += 1;
+            }
+        }
+        for (code, counted) in counted.chunks_exact(classes).enumerate() {
+            if counted.iter().all(|&count| count == 0) {
+                continue; // no row that counts has this value: it leaves no trace
+            }
+            let row = match code.checked_sub(1) {
+                None => MISSING_ROW,
+                Some(id) => self.values.intern(column.values.name(id)) + 1,
+            };
+            self.counts.grow(row + 1, classes);
+            for (class, &count) in counted.iter().enumerate().filter(|(_, count)| **count > 0) {
+                self.counts.add(row, class, f64::from(count));
+            }
         }
     }
 
