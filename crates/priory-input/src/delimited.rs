@@ -7,6 +7,7 @@ use memchr::memchr;
 use priory::{Batch, BatchColumn, CategoryColumn, MISSING};
 
 use crate::csv::{Dialect, Flaw, Records, first_record, unquoted};
+use crate::decimal::plain_decimal;
 use crate::error::{Error, Result, shown};
 use crate::format::ReadOptions;
 use crate::reader::Plan;
@@ -73,15 +74,12 @@ impl DelimitedParser {
             return Ok(());
         };
         values.reserve(rows);
+        let any_number = !self.plan.missing.has_number;
         for (row, field) in self.records.column(position).enumerate() {
-            let field = &text[field];
             // Nearly every field is just a number; what is not is looked at again with more patience.
-            let value = match fast_float2::parse::<f64, _>(field) {
-                Ok(value) if value.is_finite() && !self.plan.missing.has_number => value,
-                _ => {
-                    let spelt = unquoted(field, &mut self.scratch);
-                    self.plan.number(spelt).or_else(|bad| self.plan.bad_value(bad, row, position, spelt))?
-                }
+            let value = match plain_decimal(text.as_bytes(), field.clone()) {
+                Some(value) if any_number => value,
+                _ => other_number(&self.plan, &text[field], row, position, &mut self.scratch)?,
             };
             values.push(value);
         }
@@ -245,6 +243,17 @@ fn describe(flaw: Flaw, records: &Records, name: &str, header: &[String]) -> Err
     }
 }
 
+/// The number in a field that is not plainly one, or that may mean missing.
+fn other_number(plan: &Plan, field: &str, row: usize, position: usize, scratch: &mut String) -> Result<f64> {
+    match fast_float2::parse::<f64, _>(field) {
+        Ok(value) if value.is_finite() && !plan.missing.has_number => Ok(value),
+        _ => {
+            let spelt = unquoted(field, scratch);
+            plan.number(spelt).or_else(|bad| plan.bad_value(bad, row, position, spelt))
+        }
+    }
+}
+
 /// The codes of short fields that were met a moment ago in the same column.
 ///
 /// Most columns have few values, and most values are short. A field of up to 16 bytes is compared as one number
@@ -259,13 +268,24 @@ struct RecentCodes {
 
 impl RecentCodes {
     /// Few enough to stay in the fastest cache beside the text.
-    const SLOTS: usize = 256;
+    const SLOTS: usize = 1 << 10;
     /// No field is spelt so: these bytes are not UTF-8.
     const NONE: u128 = u128::MAX;
 
+    /// For each length, the bytes that belong to a field.
+    const FIRST_BYTES: [u128; 17] = {
+        let mut masks = [u128::MAX; 17];
+        let mut length = 0;
+        while length < 16 {
+            masks[length] = (1 << (8 * length)) - 1;
+            length += 1;
+        }
+        masks
+    };
+
     fn new(rows: usize) -> Self {
         let (spellings, codes) = ([Self::NONE; Self::SLOTS], [MISSING; Self::SLOTS]);
-        RecentCodes { spellings, codes, misses_left: rows / 4 }
+        RecentCodes { spellings, codes, misses_left: rows / 2 }
     }
 
     /// The bytes of a short field as a number. The text holds no zero bytes, so they can fill up the rest.
@@ -273,8 +293,7 @@ impl RecentCodes {
     fn spelling(&self, text: &str, field: &Range<usize>) -> u128 {
         match text.as_bytes()[field.start..].first_chunk::<16>() {
             Some(bytes) if field.len() <= 16 && self.misses_left > 0 => {
-                let unused_bits = 128 - 8 * field.len() as u32;
-                u128::from_le_bytes(*bytes) & u128::MAX.checked_shr(unused_bits).unwrap_or(0)
+                u128::from_le_bytes(*bytes) & Self::FIRST_BYTES[field.len()]
             }
             _ => Self::NONE,
         }
@@ -300,6 +319,6 @@ impl RecentCodes {
     fn slot(spelling: u128) -> usize {
         // Multiplying by the golden ratio spreads the differences of similar spellings over the top bits.
         let folded = spelling as u64 ^ (spelling >> 64) as u64;
-        (folded.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as usize
+        (folded.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 54) as usize
     }
 }

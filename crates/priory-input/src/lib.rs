@@ -25,6 +25,7 @@
 //! ```
 
 mod csv;
+mod decimal;
 mod delimited;
 mod error;
 mod format;

@@ -42,6 +42,7 @@ impl Vocabulary {
     ///
     /// # Panics
     /// If no name has this id.
+    #[inline]
     pub fn name(&self, id: usize) -> &str {
         slice(&self.bytes, &self.ends, id)
     }
@@ -52,6 +53,7 @@ impl Vocabulary {
     }
 
     /// The id of a name, if it has one.
+    #[inline]
     pub fn get(&self, name: &str) -> Option<usize> {
         let hash = self.hasher.hash_one(name);
         self.ids.find(hash, |&id| self.name(id as usize) == name).map(|&id| id as usize)
@@ -61,6 +63,7 @@ impl Vocabulary {
     ///
     /// # Panics
     /// If there are already 2^32 names.
+    #[inline]
     pub fn intern(&mut self, name: &str) -> usize {
         let hash = self.hasher.hash_one(name);
         if let Some(&id) = self.ids.find(hash, |&id| self.name(id as usize) == name) {
@@ -126,6 +129,7 @@ impl<'a> SortKey<'a> {
     }
 }
 
+#[inline]
 fn slice<'a>(bytes: &'a str, ends: &[usize], id: usize) -> &'a str {
     let start = if id == 0 { 0 } else { ends[id - 1] };
     &bytes[start..ends[id]]

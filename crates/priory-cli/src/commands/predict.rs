@@ -93,35 +93,39 @@ impl<'a> Lines<'a> {
         for row in 0..batch.rows {
             seen.observe(posterior.outcome(row));
             let class = &self.classes[posterior.best(row)];
-            let written = match self.format {
+            match self.format {
                 PredictionFormat::Csv => self.write_csv(class, posterior.row(row), text),
                 PredictionFormat::Jsonl => self.write_json(class, posterior.row(row), text),
-            };
-            written.expect("memory takes everything");
+            }
         }
         Ok(())
     }
 
-    fn write_csv(&self, class: &str, posterior: &[f64], text: &mut Vec<u8>) -> io::Result<()> {
+    fn write_csv(&self, class: &str, posterior: &[f64], text: &mut Vec<u8>) {
         text.extend_from_slice(class.as_bytes());
         if self.probabilities {
-            posterior.iter().try_for_each(|p| write!(text, ",{p}"))?;
+            for &p in posterior {
+                text.push(b',');
+                push_probability(p, text);
+            }
         }
         text.push(b'\n');
-        Ok(())
     }
 
-    fn write_json(&self, class: &str, posterior: &[f64], text: &mut Vec<u8>) -> io::Result<()> {
-        write!(text, "{{\"prediction\":{class}")?;
+    fn write_json(&self, class: &str, posterior: &[f64], text: &mut Vec<u8>) {
+        text.extend_from_slice(b"{\"prediction\":");
+        text.extend_from_slice(class.as_bytes());
         if self.probabilities {
             text.extend_from_slice(b",\"posterior\":{");
-            for (i, (name, p)) in self.classes.iter().zip(posterior).enumerate() {
-                write!(text, "{}{name}:{p}", if i == 0 { "" } else { "," })?;
+            for (i, (name, &p)) in self.classes.iter().zip(posterior).enumerate() {
+                text.extend_from_slice(if i == 0 { b"" } else { b"," });
+                text.extend_from_slice(name.as_bytes());
+                text.push(b':');
+                push_probability(p, text);
             }
             text.push(b'}');
         }
         text.extend_from_slice(b"}\n");
-        Ok(())
     }
 }
 
@@ -142,6 +146,26 @@ impl PredictionFormat {
             PredictionFormat::Csv => text.to_owned(),
         }
     }
+}
+
+/// Writes a probability as `{p}` would, in the fewest digits that mean this very f64, but in a fraction of the time: a
+/// table of millions of rows has many of them.
+fn push_probability(p: f64, line: &mut Vec<u8>) {
+    let mut digits = zmij::Buffer::new();
+    let digits = digits.format_finite(p);
+    // A small one is written like 1.25e-7; the power of ten takes at most five characters.
+    let end = digits.len().saturating_sub(5);
+    let Some(e) = digits.as_bytes()[end..].iter().position(|&byte| byte == b'e') else {
+        line.extend_from_slice(digits.strip_suffix(".0").unwrap_or(digits).as_bytes());
+        return;
+    };
+    let (mantissa, exponent) = digits.split_at(end + e);
+    let exponent: usize = exponent[2..].parse().expect("after `e-` stands a whole number");
+    let (first, others) = mantissa.split_at(1);
+    line.extend_from_slice(b"0.");
+    line.extend(std::iter::repeat_n(b'0', exponent - 1));
+    line.extend_from_slice(first.as_bytes());
+    line.extend_from_slice(others.strip_prefix('.').filter(|&others| others != "0").unwrap_or("").as_bytes());
 }
 
 /// What the rows had that deserves a word afterwards.
@@ -184,6 +208,28 @@ impl Seen {
                 "{} impossible in every class: predicted from the prior",
                 plural(self.impossible, "row")
             ));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn probabilities_are_written_as_rust_writes_them() {
+        let mut bits = 1_u64;
+        let random = (0..100_000).map(|i| {
+            bits = bits.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let share = (bits >> 11) as f64 / (1_u64 << 53) as f64;
+            if i % 2 == 0 { share } else { (-700.0 * share).exp() }
+        });
+        let chosen =
+            [0.0, 1.0, 0.5, 1e-4, 1e-5, 1e-6, 5e-7, 1.5e-9, 1e-100, 5e-324, 1.0 - f64::EPSILON / 2.0];
+        for p in chosen.into_iter().chain(random) {
+            let mut line = Vec::new();
+            push_probability(p, &mut line);
+            assert_eq!(String::from_utf8_lossy(&line), p.to_string());
         }
     }
 }

@@ -35,6 +35,10 @@ impl CategoryStatistics {
         classes: usize,
     ) {
         self.counts.grow(1, classes);
+        let cells = (column.values.len() + 1) * classes;
+        if batch.weights.is_empty() && (1..=counted.len()).contains(&cells) {
+            return self.observe_few(column, counted, classes);
+        }
         // Values are looked up when a row that counts first shows them: the rest of the batch leaves no trace.
         if counted.len() < column.values.len() {
             // Most of the values belong to other rows, and it would take longer to make room to remember these.
@@ -64,6 +68,24 @@ impl CategoryStatistics {
         let row = self.values.intern(column.values.name(code as usize - 1)) + 1;
         self.counts.grow(row + 1, classes);
         row
+    }
+
+    /// The same for rows that count one each, of more rows than values: whole numbers first, and only their sums
+    /// into the table.
+    fn observe_few(&mut self, column: &CategoryColumn, counted: &[CountedRow], classes: usize) {
+        let mut sums = vec![0_u32; (column.values.len() + 1) * classes];
+        for &CountedRow { row, class } in counted {
+            sums[column.codes[row as usize] as usize * classes + class as usize] += 1;
+        }
+        for (code, sums) in (0..).zip(sums.chunks_exact(classes)) {
+            if sums.iter().all(|&count| count == 0) {
+                continue; // no row that counts has this value: it leaves no trace
+            }
+            let row = self.row_for(column, code, classes);
+            for (class, &count) in sums.iter().enumerate().filter(|(_, count)| **count > 0) {
+                self.counts.add(row, class, f64::from(count));
+            }
+        }
     }
 
     pub(crate) fn merge(&mut self, other: &Self, class_of: &[usize], classes: usize, sign: f64) {

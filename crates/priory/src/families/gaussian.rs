@@ -175,14 +175,16 @@ impl GaussianLikelihood {
 
     /// Adds log p(x | class) of every row to its scores; a missing x adds nothing.
     pub(crate) fn add_log_likelihood(&self, values: &[f64], scores: &mut [f64]) {
-        for (scores, &x) in scores.chunks_exact_mut(self.mean.len()).zip(values) {
+        let classes = self.mean.len();
+        let (mean, precision_root, log_peak) =
+            (&self.mean[..classes], &self.precision_root[..classes], &self.log_peak[..classes]);
+        for (scores, &x) in scores.chunks_exact_mut(classes).zip(values) {
             if x.is_nan() {
                 continue;
             }
-            let classes = self.mean.iter().zip(&self.precision_root).zip(&self.log_peak);
-            for (score, ((mean, precision_root), log_peak)) in scores.iter_mut().zip(classes) {
-                let z = (x - mean) * precision_root;
-                *score += log_peak - 0.5 * z * z;
+            for class in 0..classes {
+                let z = (x - mean[class]) * precision_root[class];
+                scores[class] += log_peak[class] - 0.5 * z * z;
             }
         }
     }
