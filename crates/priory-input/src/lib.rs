@@ -24,16 +24,21 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#[cfg(feature = "arrow")]
+mod arrow;
 mod csv;
 mod delimited;
 mod error;
 mod format;
 mod input;
+mod json;
 mod parallel;
 mod reader;
+mod recent;
 mod sample;
 mod source;
 pub mod store;
+mod svmlight;
 mod table;
 mod unpack;
 
