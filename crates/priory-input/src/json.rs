@@ -72,7 +72,7 @@ pub(crate) fn open(source: &mut Source) -> Result<Vec<(String, Stored)>> {
         let text = checked_text(name, block)?;
         let before = rows;
         let mut scanner = Scanner { text, at: 0 };
-        while rows < ROWS_AHEAD && scanner.pass_to_object() {
+        while rows < ROWS_AHEAD && scanner.find_object() {
             let scanned = scanner.object(|key, value| {
                 let key = key.written(text, &mut scratch);
                 let position = positions.get(key).copied().unwrap_or_else(|| {
@@ -130,7 +130,7 @@ pub(crate) fn sample(source: &mut Source, header: &[String], rows: usize) -> Res
         let text = checked_text(name, block)?;
         let before = sample.rows;
         let mut scanner = Scanner { text, at: 0 };
-        while sample.rows < rows && scanner.pass_to_object() {
+        while sample.rows < rows && scanner.find_object() {
             sample.columns.iter_mut().for_each(|values| values.push(None));
             let mut guess = 0;
             let scanned = scanner.object(|key, value| {
@@ -226,7 +226,7 @@ impl JsonParser {
         let JsonParser { positions, slots, width, values, scratch, .. } = self;
         values.clear();
         let mut scanner = Scanner { text, at: 0 };
-        while scanner.pass_to_object() {
+        while scanner.find_object() {
             let first = values.len();
             values.resize(first + *width, Value::ABSENT);
             let mut guess = 0;
@@ -395,7 +395,7 @@ struct Scanner<'a> {
 
 impl Scanner<'_> {
     /// Passes blank lines; `false` at the end.
-    fn pass_to_object(&mut self) -> bool {
+    fn find_object(&mut self) -> bool {
         while matches!(self.peek(), Some(b' ' | b'\t' | b'\r' | b'\n')) {
             self.at += 1;
         }

@@ -65,7 +65,7 @@ impl Bytes {
         self.read_into(&mut ahead, most)?;
         ahead.append(&mut self.ahead);
         self.ahead = ahead;
-        Ok(&self.ahead)
+        Ok(&self.ahead[..most.min(self.ahead.len())])
     }
 
     /// How many bytes were read from the file, packed as it is.

@@ -1,6 +1,6 @@
 //! Arrow IPC: a schema, dictionaries and record batches, one message after the other.
 //!
-//! A stream is just that. A file has eight bytes before it and an index after it; it is read as a stream as well, from
+//! A stream is just that. A file has a few bytes before it and an index after it; it is read as a stream as well, from
 //! a pipe or packed, if need be. The messages are read here rather than by the library, because here no length that a
 //! message claims is believed before that many bytes have come.
 
@@ -26,6 +26,7 @@ use crate::unpack::Bytes;
 
 const FORMAT: &str = "Arrow";
 const FILE_MAGIC: &[u8] = b"ARROW1\0\0";
+const LARGEST_ALIGNMENT: usize = 64;
 /// What a buffer may unpack to.
 const LARGEST_BUFFER: i64 = 1 << 32;
 
@@ -35,6 +36,8 @@ pub(crate) struct ArrowStream {
     schema: SchemaRef,
     /// Whether it must end with the mark that ends it, as in a file.
     is_file: bool,
+    /// What follows the end is not for us.
+    ended: bool,
     /// Messages that were looked at and given back.
     returned: VecDeque<Arc<Frame>>,
     dictionaries: HashMap<i64, ArrayRef>,
@@ -57,6 +60,12 @@ impl ArrowStream {
         let is_file = bytes.peek(FILE_MAGIC.len())?.starts_with(b"ARROW1");
         if is_file {
             bytes.read_into(&mut Vec::new(), FILE_MAGIC.len())?;
+            // Some writers fill up to the alignment that they give everything else.
+            for _ in 0..LARGEST_ALIGNMENT / 8 {
+                if bytes.peek(8)? == [0; 8] {
+                    bytes.read_into(&mut Vec::new(), 8)?;
+                }
+            }
         }
         let name = bytes.name.clone();
         let schema = Arc::new(arrow_schema::Schema::empty());
@@ -64,6 +73,7 @@ impl ArrowStream {
             bytes,
             schema,
             is_file,
+            ended: false,
             returned: VecDeque::new(),
             dictionaries: HashMap::new(),
             wanted: None,
@@ -154,9 +164,13 @@ impl ArrowStream {
         if let Some(frame) = self.returned.pop_front() {
             return Ok(Some(frame));
         }
+        if self.ended {
+            return Ok(None);
+        }
         let mut start = Vec::new();
         self.bytes.read_into(&mut start, 4)?;
         if start.is_empty() && !self.is_file {
+            self.ended = true;
             return Ok(None);
         }
         if start == [0xff; 4] {
@@ -165,6 +179,7 @@ impl ArrowStream {
         }
         let length = start.try_into().map(i32::from_le_bytes).map_err(|_| self.cut_short())?;
         if length == 0 {
+            self.ended = true;
             return Ok(None);
         }
         let metadata = self.read_exactly(i64::from(length))?;

@@ -1,4 +1,4 @@
-use std::fs::{self, File};
+use std::fs;
 use std::sync::Arc;
 
 use ::parquet::arrow::ArrowWriter;
@@ -11,7 +11,6 @@ use arrow_array::types::{Int8Type, UInt16Type};
 use arrow_array::*;
 use arrow_ipc::CompressionType;
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
-use arrow_schema::Field;
 use priory::{Batch, Column, Kind, Schema, Settings, Statistics, write_file};
 use proptest::prelude::*;
 use tempfile::TempDir;
@@ -172,12 +171,8 @@ fn numbers_of_every_width() {
         &["1", "-", "-", "-0.00000025", "-"],
     );
     check(Arc::new(Float32Array::from(vec![0.1, 1.0])), &["0.1", "1.0"], &["0.10000000149011612", "1"]);
-    let half = Float16Array::from(
-        vec![Float16Array::from_iter_values([]).len() as f32]
-            .into_iter()
-            .map(|_| <types::Float16Type as ArrowPrimitiveType>::Native::from_f32(1.5))
-            .collect::<Vec<_>>(),
-    );
+    type Half = <types::Float16Type as ArrowPrimitiveType>::Native;
+    let half = Float16Array::from(vec![Half::from_f32(1.5)]);
     check(Arc::new(half), &["1.5"], &["1.5"]);
     let mut booleans = BooleanBuilder::new();
     [Some(true), None, Some(false)].into_iter().for_each(|value| booleans.append_option(value));
@@ -266,6 +261,10 @@ fn as_json(rows: &RecordBatch) -> Vec<u8> {
             let mut scratch = String::new();
             let value = text::written(array.as_ref(), row, &mut scratch).ok().unwrap();
             let numeric = array.data_type().is_numeric();
+            // Missing values are written in one way or the other; the first row has every key.
+            if value.is_none() && row % 2 == 0 {
+                fields.push(format!("{:?}:null", field.name()));
+            }
             fields.extend(value.map(|value| match numeric {
                 true => format!("{:?}: {value}", field.name()),
                 false => format!("{:?}:{value:?}", field.name()),
@@ -437,10 +436,7 @@ proptest! {
         prop_assert_eq!(&rows(open(&file).unwrap(), &schema).unwrap(), &expected);
         prop_assert_eq!(&rows(open(&ipc(&table, page, None, true)).unwrap(), &schema).unwrap(), &expected);
         if count > 0 {
-            let whole = rows(Table::from_reader("t", std::io::Cursor::new(as_json(&table)), &ReadOptions::default()).unwrap(), &schema);
-            if let Ok(json) = whole {
-                prop_assert_eq!(&json, &expected);
-            }
+            prop_assert_eq!(&rows(open(&as_json(&table)).unwrap(), &schema).unwrap(), &expected);
         }
     }
 }
@@ -482,8 +478,5 @@ proptest! {
 fn a_file_can_be_read_twice_at_once() {
     let directory = tempfile::tempdir().unwrap();
     let path = stored_file(&directory, "t", &plain_parquet(&mixed(5_000, 6)));
-    let shared = File::open(&path).unwrap();
-    assert!(ParquetFile::is_meant(&shared, None));
     assert_eq!(model(&path, 1), model(&path, 4));
-    let _ = Field::new("x", DataType::Utf8, true);
 }
