@@ -44,6 +44,17 @@ impl Default for Block {
     }
 }
 
+impl Block {
+    /// The room for text that it has.
+    fn into_text(self) -> Vec<u8> {
+        match self {
+            Block::Text(text) => text,
+            #[cfg(feature = "arrow")]
+            _ => Vec::new(),
+        }
+    }
+}
+
 impl Input {
     /// Learns what will be read, so that nothing else need be.
     pub(crate) fn prepare(&mut self, plan: &Plan, schema: &Schema) -> Result<()> {
@@ -77,11 +88,7 @@ impl Input {
     pub(crate) fn next_block(&mut self, block: &mut Block) -> Result<bool> {
         match self {
             Input::Delimited(source, _) | Input::JsonLines(source, _) | Input::Svmlight(source) => {
-                let mut text = match std::mem::take(block) {
-                    Block::Text(text) => text,
-                    #[cfg(feature = "arrow")]
-                    _ => Vec::new(),
-                };
+                let mut text = std::mem::take(block).into_text();
                 let found = source.next_block(&mut text);
                 *block = Block::Text(text);
                 found
