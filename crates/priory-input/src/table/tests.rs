@@ -480,3 +480,18 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn nobody_reads_on_after_a_row_that_cannot_be_read() {
+    let text = format!("a,y\n1,p\n\"2,q\n{}", "3,p\n".repeat(100));
+    let table = open(text.as_bytes(), None, Limits { block: 16, record: 64, rows: 3 }).unwrap();
+    let reader = table.reader(&schema("y", &["a"]), Purpose::Learning).unwrap();
+    let (mut one, mut other) = (reader.worker(), reader.worker());
+    let mut batch = reader.empty_batch();
+    assert_eq!(one.read(&mut batch).ok(), Some(Some(0)));
+    let failure = other.read(&mut batch).err().unwrap();
+    assert_eq!(failure.block, 1);
+    assert!(failure.error.to_string().starts_with("t: row 1 is longer than 64 bytes"), "{}", failure.error);
+    // The rest looks like rows, but it is the inside of a quoted field.
+    assert_eq!(one.read(&mut batch).ok(), Some(None));
+}
