@@ -75,6 +75,18 @@ pub(crate) fn end_of_whole_lines(bytes: &[u8], most: usize) -> usize {
     memchr_iter(b'\n', bytes).nth(most - 1).map_or(0, |position| position + 1)
 }
 
+/// Where the blank lines end that these bytes begin with.
+pub(crate) fn end_of_blank_lines(bytes: &[u8]) -> usize {
+    let mut end = 0;
+    loop {
+        match &bytes[end..] {
+            [b'\n', ..] => end += 1,
+            [b'\r', b'\n', ..] => end += 2,
+            _ => return end,
+        }
+    }
+}
+
 /// These whole records without the blank lines at their end.
 pub(crate) fn without_blank_end(records: &[u8]) -> &[u8] {
     let mut records = records;

@@ -495,3 +495,22 @@ fn nobody_reads_on_after_a_row_that_cannot_be_read() {
     // The rest looks like rows, but it is the inside of a quoted field.
     assert_eq!(one.read(&mut batch).ok(), Some(None));
 }
+
+#[test]
+fn blank_lines_are_rows_of_a_single_column_and_fill_no_batch() {
+    for (before, lines) in [("", 2), ("1\n", 3), ("1\n", 4), ("", 10), ("1\n", 100), ("\r\n", 31)] {
+        let text = format!("a\n{before}{}2\n\n\n", "\n\r\n".repeat(lines));
+        let expected = before.lines().count() + 2 * lines + 1;
+        for block in [3, 16, 1 << 20] {
+            let table = open(text.as_bytes(), None, limits(block, 3)).unwrap();
+            let mut batches = table.batches(&schema("y", &["a"]), Purpose::Scoring).unwrap();
+            let mut batch = batches.reader().empty_batch();
+            let mut rows = 0;
+            while batches.read(&mut batch).unwrap() {
+                assert!(batch.rows <= 3, "{} rows in a batch", batch.rows);
+                rows += batch.rows;
+            }
+            assert_eq!(rows, expected, "{text:?} in blocks of {block} bytes");
+        }
+    }
+}
