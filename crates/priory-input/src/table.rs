@@ -175,9 +175,17 @@ fn check_distinct(name: &str, header: &[String]) -> Result<()> {
 
 /// The name that was probably meant: one that differs in case only, or else in few characters.
 fn nearest_name<'a>(wanted: &str, names: &'a [String]) -> Option<&'a str> {
-    let wanted: Vec<char> = wanted.to_lowercase().chars().collect();
+    // Nobody mistypes more than this, and the time grows with the square of the length.
+    const LONGEST: usize = 100;
+    let wanted: Vec<char> = wanted.to_lowercase().chars().take(LONGEST + 1).collect();
+    if wanted.len() > LONGEST {
+        return None;
+    }
     let most = (wanted.len() / 3).min(10);
     let distances = names.iter().filter_map(|name| {
+        if name.len() > 8 * LONGEST {
+            return None;
+        }
         let candidate: Vec<char> = name.trim().to_lowercase().chars().collect();
         let close = candidate.len().abs_diff(wanted.len()) <= most;
         close.then(|| (edit_distance(&wanted, &candidate), name.as_str()))

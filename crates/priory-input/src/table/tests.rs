@@ -521,3 +521,11 @@ fn a_header_has_a_limit() {
     let error = open(text.as_bytes(), None, Limits::USUAL).map(|_| ()).unwrap_err();
     assert_eq!(error.to_string(), "t: the header has 1048577 columns; the limit is 1048576");
 }
+
+#[test]
+fn endless_names_are_not_compared() {
+    let name = "n".repeat(1 << 20);
+    let table = open(format!("{name}a,y\n1,2\n").as_bytes(), None, Limits::USUAL).unwrap();
+    let error = table.column("feature", &format!("{name}b")).unwrap_err().to_string();
+    assert!(error.len() < 1_000 && !error.contains("perhaps"), "{error}");
+}
