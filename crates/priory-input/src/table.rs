@@ -143,9 +143,11 @@ impl Table {
 
 /// Passes over a UTF-8 byte order mark, and refuses what can be seen not to be a table of text.
 fn skip_byte_order_mark(source: &mut Source) -> Result<()> {
-    let beginnings: [(&[u8], &str); 6] = [
+    let beginnings: [(&[u8], &str); 8] = [
         (b"\xff\xfe", "UTF-16 text; save it as UTF-8"),
         (b"\xfe\xff", "UTF-16 text; save it as UTF-8"),
+        (b"\x1f\x8b", "packed twice; unpack it once"),
+        (b"\x28\xb5\x2f\xfd", "packed twice; unpack it once"),
         (b"\xfd7zXZ\0", "an xz file; unpack it first"),
         (b"BZh91AY&SY", "a bzip2 file; unpack it first"),
         (b"PK\x03\x04", "a zip file or a spreadsheet; unpack it or save it as CSV"),
