@@ -77,10 +77,7 @@ impl NewFile {
 
 impl Write for NewFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // What is wrong may surface far from here, so the message says with which file.
-        self.file
-            .write(bytes)
-            .map_err(|cause| io::Error::new(cause.kind(), failed(&self.path, "written", cause)))
+        self.file.write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
