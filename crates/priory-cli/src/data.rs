@@ -77,7 +77,7 @@ pub(crate) fn learn(table: Table, schema: &Schema, threads: usize) -> Result<(St
     let mut all = Statistics::empty(schema);
     let mut skipped = 0;
     for (part, part_skipped) in parts {
-        all.merge(&part)?;
+        all.merge(&part).map_err(|cause| priory_input::Error::Use { name: reader.name().into(), cause })?;
         skipped += part_skipped;
     }
     Ok((all, skipped))
