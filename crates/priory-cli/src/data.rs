@@ -6,7 +6,7 @@ use anyhow::Result;
 use priory::{Batch, Schema, Statistics};
 use priory_input::{Purpose, Reader, Table, Turn};
 
-use crate::output::{plural, warn};
+use crate::output::{plural, short, warn};
 use crate::progress::Progress;
 
 /// Hands every batch of a table to `each`, in order, on this thread.
@@ -48,8 +48,13 @@ pub(crate) fn fold<S: Send>(
 }
 
 fn warn_of_missing_columns(reader: &Reader) {
-    for column in reader.missing_columns() {
-        warn(&format!("{} has no column `{column}`: it counts as missing in every row", reader.name()));
+    const MOST: usize = 20;
+    let (name, missing) = (reader.name(), reader.missing_columns());
+    for column in missing.iter().take(MOST) {
+        warn(&format!("{name} has no column `{}`: it counts as missing in every row", short(column)));
+    }
+    if missing.len() > MOST {
+        warn(&format!("{name} has not {} other columns of the model either", missing.len() - MOST));
     }
 }
 
@@ -72,7 +77,7 @@ pub(crate) fn learn(table: Table, schema: &Schema, threads: usize) -> Result<(St
     let mut all = Statistics::empty(schema);
     let mut skipped = 0;
     for (part, part_skipped) in parts {
-        all.merge(&part)?;
+        all.merge(&part).map_err(|cause| priory_input::Error::Use { name: reader.name().into(), cause })?;
         skipped += part_skipped;
     }
     Ok((all, skipped))

@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 
 /// The paths with every pattern replaced by the files that fit it, in the order of their names. What is the name of
-/// a file is no pattern.
+/// a file is no pattern. Standard input, `-`, can be among them once.
 pub(crate) fn expand(paths: &[String]) -> Result<Vec<String>> {
     let mut expanded = Vec::new();
     for path in paths {
@@ -14,6 +14,9 @@ pub(crate) fn expand(paths: &[String]) -> Result<Vec<String>> {
         } else {
             expanded.push(path.clone());
         }
+    }
+    if expanded.iter().filter(|path| *path == "-").count() > 1 {
+        bail!("standard input can be read only once");
     }
     Ok(expanded)
 }

@@ -8,7 +8,7 @@ use priory_input::store;
 
 /// Reads a model.
 pub(crate) fn read(path: &Path) -> Result<(Statistics, Settings)> {
-    let bytes = store::read_bytes(path)?;
+    let bytes = store::read_promising_bytes(path, priory::could_be_file)?;
     priory::read_file(&bytes).with_context(|| path.display().to_string())
 }
 

@@ -55,6 +55,23 @@ pub(crate) fn shown(text: &str) -> String {
     shown
 }
 
+/// A name as messages show it: not endless.
+pub(crate) fn short(name: &str) -> String {
+    shortened(name, 60)
+}
+
+/// A message: on one line, and not endless whatever names are in it.
+fn message(text: &str) -> String {
+    shown(&shortened(text, 2_000))
+}
+
+fn shortened(text: &str, most_characters: usize) -> String {
+    match text.char_indices().nth(most_characters) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
 /// A heading.
 pub(crate) fn bold(text: &str) -> String {
     format!("{BOLD}{}{BOLD:#}", shown(text))
@@ -62,18 +79,18 @@ pub(crate) fn bold(text: &str) -> String {
 
 /// Something that the user should know although all went well.
 pub(crate) fn note(text: &str) {
-    let _ = writeln!(anstream::stderr(), "{}", shown(text));
+    let _ = writeln!(anstream::stderr(), "{}", message(text));
 }
 
 /// Something that is probably not what the user wants.
 pub(crate) fn warn(text: &str) {
-    let _ = writeln!(anstream::stderr(), "{YELLOW}warning:{YELLOW:#} {}", shown(text));
+    let _ = writeln!(anstream::stderr(), "{YELLOW}warning:{YELLOW:#} {}", message(text));
 }
 
 /// Why the command failed, and what might help.
 pub(crate) fn report_failure(error: &anyhow::Error) {
     let mut stderr = anstream::stderr();
-    let _ = writeln!(stderr, "{RED}error:{RED:#} {}", shown(&format!("{error:#}")));
+    let _ = writeln!(stderr, "{RED}error:{RED:#} {}", message(&format!("{error:#}")));
     if let Some(hint) = hint(error) {
         let _ = writeln!(stderr, "{BOLD}hint:{BOLD:#} {hint}");
     }

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::args::{InputArgs, TableArgs};
 use crate::choices::{AsChoice, Meaning};
-use crate::output::note;
+use crate::output::{note, short};
 
 /// The name that stands for every column in `--as`.
 const EVERY_COLUMN: &str = "*";
@@ -153,7 +153,7 @@ pub(crate) fn describe_columns(schema: &Schema) -> String {
 /// Names, but not hundreds of them.
 fn short_list(names: &[&str]) -> String {
     const MOST: usize = 12;
-    let shown = names.iter().take(MOST).copied().collect::<Vec<_>>().join(", ");
+    let shown = names.iter().take(MOST).map(|name| short(name)).collect::<Vec<_>>().join(", ");
     if names.len() > MOST { format!("{shown} and {} more", names.len() - MOST) } else { shown }
 }
 

@@ -75,6 +75,18 @@ pub(crate) fn end_of_whole_lines(bytes: &[u8], most: usize) -> usize {
     memchr_iter(b'\n', bytes).nth(most - 1).map_or(0, |position| position + 1)
 }
 
+/// Where the blank lines end that these bytes begin with.
+pub(crate) fn end_of_blank_lines(bytes: &[u8]) -> usize {
+    let mut end = 0;
+    loop {
+        match &bytes[end..] {
+            [b'\n', ..] => end += 1,
+            [b'\r', b'\n', ..] => end += 2,
+            _ => return end,
+        }
+    }
+}
+
 /// These whole records without the blank lines at their end.
 pub(crate) fn without_blank_end(records: &[u8]) -> &[u8] {
     let mut records = records;
@@ -170,7 +182,11 @@ impl Records {
     }
 }
 
-/// The fields of the first record of a block that is not blank, and where the next record begins.
+/// A header with more columns than this is a mistake: no model of them would fit into memory.
+pub(crate) const MOST_COLUMNS: usize = 1 << 20;
+
+/// The fields of the first record of a block that is not blank, and where the next record begins. More fields than
+/// there may be columns are a flaw.
 pub(crate) fn first_record(block: &[u8], dialect: Dialect) -> (Result<Vec<&[u8]>, Flaw>, usize) {
     let mut marks = Marks::new(block, dialect);
     let mut starts = Vec::new();
@@ -185,6 +201,10 @@ pub(crate) fn first_record(block: &[u8], dialect: Dialect) -> (Result<Vec<&[u8]>
             Err(flaw) => return (Err(flaw), record),
             Ok(next) if starts.len() == 2 && starts[0] + 1 == starts[1] => record = next,
             Ok(next) => {
+                let found = starts.len() - 1;
+                if found > MOST_COLUMNS {
+                    return (Err(Flaw::FieldCount { found }), record);
+                }
                 let field = |pair: &[u32]| &block[pair[0] as usize..pair[1] as usize - 1];
                 return (Ok(starts.windows(2).map(field).collect()), next);
             }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use memchr::memchr;
 use priory::{Batch, BatchColumn, CategoryColumn, MISSING};
 
-use crate::csv::{Dialect, Flaw, Records, first_record, unquoted};
+use crate::csv::{Dialect, Flaw, MOST_COLUMNS, Records, first_record, unquoted};
 use crate::decimal::plain_decimal;
 use crate::error::{Error, Result, shown};
 use crate::format::ReadOptions;
@@ -144,8 +144,11 @@ fn read_header(source: &mut Source, dialect: Dialect, named: bool) -> Result<Vec
         match first_record(&block, dialect) {
             (Ok(fields), _) if fields.is_empty() => {}
             (Ok(fields), end) => break (fields, end),
-            (Err(Flaw::TextAfterQuote { field } | Flaw::FieldCount { found: field }), _) => {
+            (Err(Flaw::TextAfterQuote { field }), _) => {
                 return Err(Error::TextAfterQuote { name, row: 0, column: (field + 1).to_string() });
+            }
+            (Err(Flaw::FieldCount { found }), _) => {
+                return Err(Error::TooManyColumns { name, found, limit: MOST_COLUMNS });
             }
         }
     };

@@ -201,6 +201,16 @@ pub enum Error {
         /// The name that occurs twice.
         column: String,
     },
+    /// There are more columns than any table has.
+    #[error("{name}: the header has {found} columns; the limit is {limit}")]
+    TooManyColumns {
+        /// The file.
+        name: String,
+        /// How many there are.
+        found: usize,
+        /// How many are allowed.
+        limit: usize,
+    },
     /// A column that is needed is not in the header.
     #[error(
         "{name}: there is no {role} column {column}{suggestion}; the header has {header}",

@@ -148,6 +148,7 @@ pub struct Reader {
 struct Blocks {
     input: Input,
     next: usize,
+    ended: bool,
 }
 
 impl Reader {
@@ -157,7 +158,7 @@ impl Reader {
         let mut input = table.into_input();
         input.prepare(&plan, schema)?;
         let size = input.size();
-        let blocks = Mutex::new(Blocks { input, next: 0 });
+        let blocks = Mutex::new(Blocks { input, next: 0, ended: false });
         Ok(Reader { plan, size, empty: Batch::new(schema), blocks, rows: Mutex::new(Vec::new()) })
     }
 
@@ -211,17 +212,29 @@ impl Reader {
         rows[..block.min(rows.len())].iter().sum()
     }
 
-    fn next_block(&self, block: &mut Block) -> Result<Option<usize>> {
+    /// Takes the next block and returns its number, if there is one left. After an error there is none: what the input
+    /// would go on with is the inside of what could not be read.
+    fn next_block(&self, block: &mut Block) -> std::result::Result<Option<usize>, InBlock> {
         let mut blocks = held(&self.blocks);
-        if !blocks.input.next_block(block)? {
+        if blocks.ended {
             return Ok(None);
         }
-        blocks.next += 1;
-        Ok(Some(blocks.next - 1))
-    }
-
-    fn blocks_taken(&self) -> usize {
-        held(&self.blocks).next
+        let number = blocks.next;
+        match blocks.input.next_block(block) {
+            Ok(true) => {
+                blocks.next += 1;
+                Ok(Some(number))
+            }
+            Ok(false) => {
+                blocks.ended = true;
+                Ok(None)
+            }
+            // Whoever reads the input finds the error after all blocks that were handed out.
+            Err(error) => {
+                blocks.ended = true;
+                Err(InBlock { block: number, error })
+            }
+        }
     }
 
     /// Replaces the rows of the batch by the next ones that nobody has taken, numbered from 1. Returns the number of
@@ -229,12 +242,7 @@ impl Reader {
     fn read(&self, bench: &mut Bench, batch: &mut Batch) -> std::result::Result<Option<usize>, InBlock> {
         batch.clear();
         batch.first_row = 1;
-        let block = match self.next_block(&mut bench.block) {
-            Ok(Some(block)) => block,
-            Ok(None) => return Ok(None),
-            // Whoever reads the input finds the error after all blocks that were handed out.
-            Err(error) => return Err(InBlock { block: self.blocks_taken(), error }),
-        };
+        let Some(block) = self.next_block(&mut bench.block)? else { return Ok(None) };
         let filled = bench.parser.fill(&bench.block, batch);
         self.note_rows(block, batch.rows);
         filled.map(|()| Some(block)).map_err(|error| InBlock { block, error })

@@ -2,7 +2,9 @@
 
 use std::collections::VecDeque;
 
-use crate::csv::{Dialect, end_of_whole_lines, end_of_whole_records, without_blank_end};
+use memchr::memchr_iter;
+
+use crate::csv::{Dialect, end_of_blank_lines, end_of_whole_lines, end_of_whole_records, without_blank_end};
 use crate::error::{Error, Result};
 use crate::unpack::Bytes;
 
@@ -169,11 +171,14 @@ impl Source {
         loop {
             self.read_up_to(wanted, block)?;
             let mut records = &block[..self.framing.end_of_whole_records(block, self.limits.rows)];
-            let mut whole = without_blank_end(records).len();
+            let whole = without_blank_end(records).len();
             if whole == 0 {
                 // As many blank lines as a batch may have rows; what is beyond them must be seen to know their meaning.
                 records = &block[..self.framing.end_of_whole_records(block, usize::MAX)];
-                whole = without_blank_end(records).len();
+                if !without_blank_end(records).is_empty() {
+                    self.cut_blank_lines(block);
+                    return Ok(true);
+                }
             }
             if whole > 0 {
                 self.rest.extend_from_slice(&block[whole..]);
@@ -195,6 +200,22 @@ impl Source {
             }
             wanted = (2 * block.len().max(self.limits.block)).min(self.limits.record);
         }
+    }
+
+    /// Leaves of a block that begins with blank lines, which something follows, as many of them as a batch may have rows.
+    /// The others come next, in blocks of their own: in a table with a single column they are rows.
+    fn cut_blank_lines(&mut self, block: &mut Vec<u8>) {
+        let blank = end_of_blank_lines(block);
+        self.rest.extend_from_slice(&block[blank..]);
+        let ends = memchr_iter(b'\n', &block[..blank]).map(|position| position + 1);
+        let mut start = 0;
+        for end in ends.skip(self.limits.rows - 1).step_by(self.limits.rows).chain([blank]) {
+            if start < end {
+                self.returned.push_back(block[start..end].to_vec());
+            }
+            start = end;
+        }
+        *block = self.returned.pop_front().unwrap_or_default();
     }
 
     /// Reads until the block has so many bytes or the source ends. The last line gets a line end if it has none.

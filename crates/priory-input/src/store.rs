@@ -13,7 +13,7 @@
 use std::collections::hash_map::RandomState;
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::hash::{BuildHasher, Hasher};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
@@ -25,6 +25,24 @@ use crate::error::{Error, Result};
 pub fn read_bytes(path: impl AsRef<Path>) -> Result<Vec<u8>> {
     let path = path.as_ref();
     fs::read(path).map_err(|cause| failed(path, "read", cause))
+}
+
+/// The contents of a file if its first 16 bytes are promising, and else only those: what is named by mistake may be
+/// larger than memory.
+///
+/// # Errors
+/// If it cannot be read.
+pub fn read_promising_bytes(path: impl AsRef<Path>, promising: impl Fn(&[u8]) -> bool) -> Result<Vec<u8>> {
+    let path = path.as_ref();
+    let read = File::open(path).and_then(|mut file| {
+        let mut bytes = Vec::new();
+        (&mut file).take(16).read_to_end(&mut bytes)?;
+        if promising(&bytes) {
+            file.read_to_end(&mut bytes)?;
+        }
+        Ok(bytes)
+    });
+    read.map_err(|cause| failed(path, "read", cause))
 }
 
 /// Writes a file, or replaces it if there is one. Whoever reads it meanwhile sees all of the old contents or all of
@@ -77,10 +95,7 @@ impl NewFile {
 
 impl Write for NewFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // What is wrong may surface far from here, so the message says with which file.
-        self.file
-            .write(bytes)
-            .map_err(|cause| io::Error::new(cause.kind(), failed(&self.path, "written", cause)))
+        self.file.write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -205,9 +205,11 @@ fn text(bytes: Bytes, limits: Limits) -> Result<Source> {
 
 /// Passes over a UTF-8 byte order mark, and refuses what can be seen not to be a table of text.
 fn skip_byte_order_mark(source: &mut Source) -> Result<()> {
-    let beginnings: [(&[u8], &str); 6] = [
+    let beginnings: [(&[u8], &str); 8] = [
         (b"\xff\xfe", "UTF-16 text; save it as UTF-8"),
         (b"\xfe\xff", "UTF-16 text; save it as UTF-8"),
+        (b"\x1f\x8b", "packed twice; unpack it once"),
+        (b"\x28\xb5\x2f\xfd", "packed twice; unpack it once"),
         (b"\xfd7zXZ\0", "an xz file; unpack it first"),
         (b"BZh91AY&SY", "a bzip2 file; unpack it first"),
         (b"PK\x03\x04", "a zip file or a spreadsheet; unpack it or save it as CSV"),
@@ -237,9 +239,17 @@ fn check_distinct(name: &str, header: &[String]) -> Result<()> {
 
 /// The name that was probably meant: one that differs in case only, or else in few characters.
 fn nearest_name<'a>(wanted: &str, names: &'a [String]) -> Option<&'a str> {
-    let wanted: Vec<char> = wanted.to_lowercase().chars().collect();
+    // Nobody mistypes more than this, and the time grows with the square of the length.
+    const LONGEST: usize = 100;
+    let wanted: Vec<char> = wanted.to_lowercase().chars().take(LONGEST + 1).collect();
+    if wanted.len() > LONGEST {
+        return None;
+    }
     let most = (wanted.len() / 3).min(10);
     let distances = names.iter().filter_map(|name| {
+        if name.len() > 8 * LONGEST {
+            return None;
+        }
         let candidate: Vec<char> = name.trim().to_lowercase().chars().collect();
         let close = candidate.len().abs_diff(wanted.len()) <= most;
         close.then(|| (edit_distance(&wanted, &candidate), name.as_str()))

@@ -49,7 +49,7 @@ pub use evaluate::{
     HEAVIEST_ROW, Holdout, MOST_CONFUSED, MOST_FOLDS, majority_class,
 };
 pub use exact::ExactSum;
-pub use format::{read_file, write_file};
+pub use format::{could_be_file, read_file, write_file};
 pub use fractions::{FractionExplainer, FractionExplanation, Fractions};
 pub use infer::{Decision, Stored, TakenAs, infer};
 pub use model::{Contribution, Explanation, LinearForm, Model};

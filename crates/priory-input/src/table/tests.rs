@@ -480,3 +480,52 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn nobody_reads_on_after_a_row_that_cannot_be_read() {
+    let text = format!("a,y\n1,p\n\"2,q\n{}", "3,p\n".repeat(100));
+    let table = open(text.as_bytes(), None, Limits { block: 16, record: 64, rows: 3 }).unwrap();
+    let reader = table.reader(&schema("y", &["a"]), Purpose::Learning).unwrap();
+    let (mut one, mut other) = (reader.worker(), reader.worker());
+    let mut batch = reader.empty_batch();
+    assert_eq!(one.read(&mut batch).ok(), Some(Some(0)));
+    let failure = other.read(&mut batch).err().unwrap();
+    assert_eq!(failure.block, 1);
+    assert!(failure.error.to_string().starts_with("t: row 1 is longer than 64 bytes"), "{}", failure.error);
+    // The rest looks like rows, but it is the inside of a quoted field.
+    assert_eq!(one.read(&mut batch).ok(), Some(None));
+}
+
+#[test]
+fn blank_lines_are_rows_of_a_single_column_and_fill_no_batch() {
+    for (before, lines) in [("", 2), ("1\n", 3), ("1\n", 4), ("", 10), ("1\n", 100), ("\r\n", 31)] {
+        let text = format!("a\n{before}{}2\n\n\n", "\n\r\n".repeat(lines));
+        let expected = before.lines().count() + 2 * lines + 1;
+        for block in [3, 16, 1 << 20] {
+            let table = open(text.as_bytes(), None, limits(block, 3)).unwrap();
+            let mut batches = table.batches(&schema("y", &["a"]), Purpose::Scoring).unwrap();
+            let mut batch = batches.reader().empty_batch();
+            let mut rows = 0;
+            while batches.read(&mut batch).unwrap() {
+                assert!(batch.rows <= 3, "{} rows in a batch", batch.rows);
+                rows += batch.rows;
+            }
+            assert_eq!(rows, expected, "{text:?} in blocks of {block} bytes");
+        }
+    }
+}
+
+#[test]
+fn a_header_has_a_limit() {
+    let text = format!("{}\n1,2\n", ",".repeat(1 << 20));
+    let error = open(text.as_bytes(), None, Limits::USUAL).map(|_| ()).unwrap_err();
+    assert_eq!(error.to_string(), "t: the header has 1048577 columns; the limit is 1048576");
+}
+
+#[test]
+fn endless_names_are_not_compared() {
+    let name = "n".repeat(1 << 20);
+    let table = open(format!("{name}a,y\n1,2\n").as_bytes(), None, Limits::USUAL).unwrap();
+    let error = table.column("feature", &format!("{name}b")).unwrap_err().to_string();
+    assert!(error.len() < 1_000 && !error.contains("perhaps"), "{error}");
+}

@@ -220,13 +220,19 @@ impl<'a> Container<'a> {
     }
 }
 
+/// Whether the first bytes of a file could be those of a container: the length of a header, and where that begins.
+pub(crate) fn could_begin(file: &[u8]) -> bool {
+    let length = file.split_first_chunk::<8>().map(|(length, _)| u64::from_le_bytes(*length));
+    length.is_some_and(|length| length <= LONGEST_HEADER) && file.get(8) == Some(&b'{')
+}
+
 /// Header, length included, and data.
 fn split(file: &[u8]) -> Result<(&[u8], &[u8])> {
     let Some((length, rest)) = file.split_first_chunk::<8>() else {
         return Err(refused("it is too short".into()));
     };
     let length = u64::from_le_bytes(*length);
-    if length > LONGEST_HEADER || length > rest.len() as u64 {
+    if !could_begin(file) || length > rest.len() as u64 {
         return Err(refused("it is cut short, or not a model at all".into()));
     }
     Ok(file.split_at(8 + length as usize))

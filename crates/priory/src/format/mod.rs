@@ -62,6 +62,11 @@ pub fn write_file(statistics: &Statistics, settings: &Settings) -> Vec<u8> {
     container::write(&metadata, sections)
 }
 
+/// Whether a file could be a model, as far as its first 16 bytes tell. What could not need not be read.
+pub fn could_be_file(beginning: &[u8]) -> bool {
+    container::could_begin(beginning)
+}
+
 /// The statistics and settings in a model file.
 ///
 /// # Errors
