@@ -412,7 +412,7 @@ mod endless {
         );
         folder.write("header.csv", format!("{fields}\n1,2,p\n"));
         let told = folder.refusal("train header.csv --target y");
-        assert_eq!(told, "header.csv: the header has 62914561 columns; the limit is 1048576");
+        assert_eq!(told, "header.csv: the table has 62914561 columns; the limit is 1048576");
     }
 
     #[test]
