@@ -125,6 +125,74 @@ pub enum Error {
         /// How long a row may be.
         limit: usize,
     },
+    /// A row is not written as its format asks for.
+    #[error("{name}: row {row} {what}")]
+    Row {
+        /// The file.
+        name: String,
+        /// The row.
+        row: u64,
+        /// What it has or is, and what to do about it.
+        what: String,
+    },
+    /// A row has an array or an object where one value is wanted.
+    #[error("{name}: row {row}, column {column} holds {what}, which cannot be read; leave it out with --ignore {bare}", bare = column.trim_matches('`'))]
+    Nested {
+        /// The file.
+        name: String,
+        /// The row.
+        row: u64,
+        /// The column.
+        column: String,
+        /// What stands there.
+        what: &'static str,
+    },
+    /// A column that is needed holds what cannot be read.
+    #[error("{name}: column {column} holds {what}, which cannot be read; leave it out with --ignore {bare}", bare = column.trim_matches('`'))]
+    ColumnType {
+        /// The file.
+        name: String,
+        /// The column.
+        column: String,
+        /// What it holds.
+        what: &'static str,
+    },
+    /// The table is too wide.
+    #[error("{name}: {columns} columns are more than the {most} that a dense table may have")]
+    TooManyColumns {
+        /// The file.
+        name: String,
+        /// How many there are.
+        columns: usize,
+        /// How many there may be.
+        most: usize,
+    },
+    /// A binary file is not what it should be.
+    #[error("{name}: the {format} file is damaged: {cause}")]
+    Damaged {
+        /// The file.
+        name: String,
+        /// What it is.
+        format: &'static str,
+        /// What is wrong with it.
+        cause: String,
+    },
+    /// Parquet begins at its end, so that it must be a file.
+    #[error(
+        "{name}: this is Parquet, which can only be read from a plain file, not from a pipe or unpacked; give its path"
+    )]
+    ParquetStream {
+        /// What was read.
+        name: String,
+    },
+    /// The program was built without what the file needs.
+    #[error("{name}: this is {format}, which this program was built without (cargo feature `arrow`)")]
+    NotBuiltIn {
+        /// The file.
+        name: String,
+        /// Its format.
+        format: &'static str,
+    },
     /// Two columns have one name.
     #[error("{name}: the header names the column {column} twice")]
     DuplicateColumn {
@@ -233,6 +301,8 @@ impl Error {
             | Error::UnclosedQuote { row, .. }
             | Error::RowTooLong { row, .. }
             | Error::NoNumber { row, .. }
+            | Error::Row { row, .. }
+            | Error::Nested { row, .. }
             | Error::Infinite { row, .. }
             | Error::Weight { row, .. } => *row += rows,
             Error::Use { cause, .. } => cause.add_rows(rows),

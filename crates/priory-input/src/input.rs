@@ -2,24 +2,40 @@
 
 use std::sync::Arc;
 
-use priory::Batch;
-use priory::Stored;
+use priory::{Batch, Schema, Stored};
 
+#[cfg(feature = "arrow")]
+use crate::arrow::{ArrowParser, ArrowStream, ParquetFile, ParquetParser, RecordBatch, RowSlice};
 use crate::csv::Dialect;
 use crate::delimited::{self, DelimitedParser};
 use crate::error::Result;
+use crate::json::{self, JsonParser};
 use crate::reader::Plan;
 use crate::sample::{ColumnInfo, Sample};
 use crate::source::Source;
+use crate::svmlight::{self, SvmlightParser};
 
 /// Where the rows of a table come from.
 pub(crate) enum Input {
     Delimited(Source, Dialect),
+    JsonLines(Source, Vec<Stored>),
+    Svmlight(Source),
+    #[cfg(feature = "arrow")]
+    Parquet(ParquetFile),
+    #[cfg(feature = "arrow")]
+    Arrow(ArrowStream),
 }
 
 /// Rows as they are stored, for one thread to take apart.
 pub(crate) enum Block {
+    /// Whole records of text.
     Text(Vec<u8>),
+    /// Rows of a Parquet file, which whoever has them reads by itself.
+    #[cfg(feature = "arrow")]
+    Slice(RowSlice),
+    /// Rows in Arrow's layout.
+    #[cfg(feature = "arrow")]
+    Rows(RecordBatch),
 }
 
 impl Default for Block {
@@ -28,56 +44,138 @@ impl Default for Block {
     }
 }
 
+impl Block {
+    /// The room for text that it has.
+    fn into_text(self) -> Vec<u8> {
+        match self {
+            Block::Text(text) => text,
+            #[cfg(feature = "arrow")]
+            _ => Vec::new(),
+        }
+    }
+}
+
 impl Input {
-    /// Gets ready to read what the plan asks for.
+    /// Learns what will be read, so that nothing else need be.
+    pub(crate) fn prepare(&mut self, plan: &Plan, schema: &Schema) -> Result<()> {
+        match self {
+            Input::Delimited(..) | Input::JsonLines(..) | Input::Svmlight(_) => {
+                let _ = (plan, schema);
+                Ok(())
+            }
+            #[cfg(feature = "arrow")]
+            Input::Parquet(file) => file.prepare(plan, schema),
+            #[cfg(feature = "arrow")]
+            Input::Arrow(stream) => stream.prepare(plan),
+        }
+    }
+
+    /// Somebody to take blocks apart; after [`prepare`](Self::prepare).
     pub(crate) fn parser(&self, plan: &Arc<Plan>) -> Parser {
         match self {
             Input::Delimited(_, dialect) => Parser::Delimited(DelimitedParser::new(plan, *dialect)),
+            Input::JsonLines(..) => Parser::JsonLines(JsonParser::new(plan)),
+            Input::Svmlight(_) => Parser::Svmlight(SvmlightParser::new(plan)),
+            #[cfg(feature = "arrow")]
+            Input::Parquet(file) => Parser::Parquet(file.parser(plan)),
+            #[cfg(feature = "arrow")]
+            Input::Arrow(_) => Parser::Arrow(ArrowParser::new(plan)),
         }
     }
 
     /// Replaces the block by the next one; `false` if there is none left. Errors count rows from the beginning of the
     /// block.
     pub(crate) fn next_block(&mut self, block: &mut Block) -> Result<bool> {
-        match (self, block) {
-            (Input::Delimited(source, _), Block::Text(text)) => source.next_block(text),
+        match self {
+            Input::Delimited(source, _) | Input::JsonLines(source, _) | Input::Svmlight(source) => {
+                let mut text = std::mem::take(block).into_text();
+                let found = source.next_block(&mut text);
+                *block = Block::Text(text);
+                found
+            }
+            #[cfg(feature = "arrow")]
+            Input::Parquet(file) => {
+                let slice = file.next_slice();
+                let found = slice.is_some();
+                slice.into_iter().for_each(|slice| *block = Block::Slice(slice));
+                Ok(found)
+            }
+            #[cfg(feature = "arrow")]
+            Input::Arrow(stream) => {
+                let rows = stream.next_rows()?;
+                let found = rows.is_some();
+                rows.into_iter().for_each(|rows| *block = Block::Rows(rows));
+                Ok(found)
+            }
         }
     }
 
     /// What is known of the columns with these names.
     pub(crate) fn columns(&self, header: &[String]) -> Vec<ColumnInfo> {
-        match self {
-            Input::Delimited(..) => {
-                header.iter().map(|name| ColumnInfo { name: name.clone(), stored: Stored::Text }).collect()
+        let stored: Vec<Stored> = match self {
+            Input::Delimited(..) => vec![Stored::Text; header.len()],
+            Input::JsonLines(_, stored) => stored.clone(),
+            Input::Svmlight(_) => {
+                (0..header.len()).map(|i| if i == 0 { Stored::Text } else { Stored::Number }).collect()
             }
-        }
+            #[cfg(feature = "arrow")]
+            Input::Parquet(file) => file.stored(),
+            #[cfg(feature = "arrow")]
+            Input::Arrow(stream) => stream.stored(),
+        };
+        let columns = header.iter().zip(stored);
+        columns.map(|(name, stored)| ColumnInfo { name: name.clone(), stored }).collect()
     }
 
-    /// The first rows of the columns with these names. They will be read again.
+    /// The first rows of the columns with these names, at least one. They will be read again.
     pub(crate) fn sample(&mut self, header: &[String], rows: usize) -> Result<Sample> {
         match self {
             Input::Delimited(source, dialect) => delimited::sample(source, *dialect, header, rows),
+            Input::JsonLines(source, _) => json::sample(source, header, rows),
+            Input::Svmlight(source) => svmlight::sample(source, header, rows),
+            #[cfg(feature = "arrow")]
+            Input::Parquet(file) => file.sample(rows),
+            #[cfg(feature = "arrow")]
+            Input::Arrow(stream) => stream.sample(rows),
         }
     }
 
     /// The path, or what else the input is called.
     pub(crate) fn name(&self) -> &str {
         match self {
-            Input::Delimited(source, _) => source.name(),
+            Input::Delimited(source, _) | Input::JsonLines(source, _) | Input::Svmlight(source) => {
+                source.name()
+            }
+            #[cfg(feature = "arrow")]
+            Input::Parquet(file) => file.name(),
+            #[cfg(feature = "arrow")]
+            Input::Arrow(stream) => stream.name(),
         }
     }
 
     /// How many bytes there are, if the input is a regular file.
     pub(crate) fn size(&self) -> Option<u64> {
         match self {
-            Input::Delimited(source, _) => source.size(),
+            Input::Delimited(source, _) | Input::JsonLines(source, _) | Input::Svmlight(source) => {
+                source.size()
+            }
+            #[cfg(feature = "arrow")]
+            Input::Parquet(file) => Some(file.size()),
+            #[cfg(feature = "arrow")]
+            Input::Arrow(stream) => stream.size(),
         }
     }
 
     /// How many of them were read.
     pub(crate) fn bytes_read(&self) -> u64 {
         match self {
-            Input::Delimited(source, _) => source.bytes_read(),
+            Input::Delimited(source, _) | Input::JsonLines(source, _) | Input::Svmlight(source) => {
+                source.bytes_read()
+            }
+            #[cfg(feature = "arrow")]
+            Input::Parquet(file) => file.bytes_read(),
+            #[cfg(feature = "arrow")]
+            Input::Arrow(stream) => stream.bytes_read(),
         }
     }
 }
@@ -85,6 +183,12 @@ impl Input {
 /// Takes blocks apart. Every thread has one of its own.
 pub(crate) enum Parser {
     Delimited(DelimitedParser),
+    JsonLines(JsonParser),
+    Svmlight(SvmlightParser),
+    #[cfg(feature = "arrow")]
+    Parquet(ParquetParser),
+    #[cfg(feature = "arrow")]
+    Arrow(ArrowParser),
 }
 
 impl Parser {
@@ -93,6 +197,14 @@ impl Parser {
     pub(crate) fn fill(&mut self, block: &Block, batch: &mut Batch) -> Result<()> {
         match (self, block) {
             (Parser::Delimited(parser), Block::Text(text)) => parser.fill(text, batch),
+            (Parser::JsonLines(parser), Block::Text(text)) => parser.fill(text, batch),
+            (Parser::Svmlight(parser), Block::Text(text)) => parser.fill(text, batch),
+            #[cfg(feature = "arrow")]
+            (Parser::Parquet(parser), Block::Slice(slice)) => parser.fill(slice, batch),
+            #[cfg(feature = "arrow")]
+            (Parser::Arrow(parser), Block::Rows(rows)) => parser.fill(rows, batch),
+            #[cfg(feature = "arrow")]
+            _ => unreachable!("an input hands out blocks of its own kind"),
         }
     }
 }

@@ -24,17 +24,22 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#[cfg(feature = "arrow")]
+mod arrow;
 mod csv;
 mod decimal;
 mod delimited;
 mod error;
 mod format;
 mod input;
+mod json;
 mod parallel;
 mod reader;
+mod recent;
 mod sample;
 mod source;
 pub mod store;
+mod svmlight;
 mod table;
 pub mod text;
 mod unpack;

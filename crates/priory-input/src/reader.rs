@@ -25,6 +25,7 @@ pub enum BadValues {
 /// Where the columns of a schema stand in a table, and how their values are read.
 pub(crate) struct Plan {
     pub(crate) name: String,
+    pub(crate) purpose: Purpose,
     pub(crate) header: Vec<String>,
     /// Where the target, the weight and the features stand, as far as they are to be read.
     pub(crate) target: Option<usize>,
@@ -65,6 +66,7 @@ impl Plan {
         let surplus_columns = surplus.map(|(name, _)| name.clone()).collect();
         Ok(Plan {
             name: table.name().into(),
+            purpose,
             header: header.to_vec(),
             target,
             weight,
@@ -114,6 +116,18 @@ impl Plan {
     }
 }
 
+impl Plan {
+    /// The columns of the table that are read, from the first to the last.
+    #[cfg(feature = "arrow")]
+    pub(crate) fn wanted(&self) -> Vec<usize> {
+        let features = self.features.iter().copied();
+        let mut wanted: Vec<usize> =
+            [self.target, self.weight].into_iter().chain(features).flatten().collect();
+        wanted.sort_unstable();
+        wanted
+    }
+}
+
 /// Why a value is not a number that can be counted.
 pub(crate) enum BadNumber {
     NoNumber,
@@ -138,9 +152,11 @@ struct Blocks {
 }
 
 impl Reader {
-    pub(crate) fn new(table: Table, schema: &Schema, purpose: Purpose) -> Result<Self> {
+    pub(crate) fn new(mut table: Table, schema: &Schema, purpose: Purpose) -> Result<Self> {
+        table.widen(schema);
         let plan = Arc::new(Plan::new(&table, schema, purpose)?);
-        let input = table.into_input();
+        let mut input = table.into_input();
+        input.prepare(&plan, schema)?;
         let size = input.size();
         let blocks = Mutex::new(Blocks { input, next: 0, ended: false });
         Ok(Reader { plan, size, empty: Batch::new(schema), blocks, rows: Mutex::new(Vec::new()) })
@@ -325,6 +341,9 @@ pub(crate) struct MissingSpellings {
     empty: bool,
     /// Whether a number, such as -999, means missing.
     pub(crate) has_number: bool,
+    /// The numbers that do.
+    #[cfg(feature = "arrow")]
+    pub(crate) numbers: Vec<f64>,
 }
 
 impl MissingSpellings {
@@ -334,8 +353,17 @@ impl MissingSpellings {
             begins[usize::from(byte)] = true;
         }
         let empty = spellings.iter().any(String::is_empty);
-        let has_number = spellings.iter().any(|spelling| spelling.parse().is_ok_and(f64::is_finite));
-        MissingSpellings { spellings: spellings.to_vec(), begins, empty, has_number }
+        let numbers =
+            spellings.iter().filter_map(|spelling| spelling.parse().ok().filter(|x: &f64| x.is_finite()));
+        let numbers: Vec<f64> = numbers.collect();
+        MissingSpellings {
+            spellings: spellings.to_vec(),
+            begins,
+            empty,
+            has_number: !numbers.is_empty(),
+            #[cfg(feature = "arrow")]
+            numbers,
+        }
     }
 
     #[inline]

@@ -25,6 +25,9 @@ impl Sample {
     /// How many bytes of a file are looked at for a sample, at most, give or take a block.
     pub(crate) const MOST_BYTES: usize = 8 << 20;
 
+    /// How many values a sample has at most.
+    pub(crate) const MOST_VALUES: usize = 4 << 20;
+
     /// No rows yet, of a table with this many columns.
     pub(crate) fn new(width: usize) -> Self {
         Sample { rows: 0, columns: vec![Vec::new(); width] }

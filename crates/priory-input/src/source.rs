@@ -24,6 +24,11 @@ impl Limits {
     pub(crate) const USUAL: Limits = Limits { block: 1 << 20, record: 64 << 20, rows: 1 << 15 };
 }
 
+/// How many rows a batch of so many columns may have: some 64 MiB of numbers.
+pub(crate) fn most_rows(width: usize) -> usize {
+    ((8 << 20) / width.max(1)).max(1)
+}
+
 /// Where records end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Framing {
@@ -101,6 +106,17 @@ impl Source {
     /// Passes over the first bytes of the beginning.
     pub(crate) fn skip(&mut self, bytes: usize) {
         self.rest.drain(..bytes);
+    }
+
+    /// Limits the rows of blocks, given back or still to come, so that a batch of this many columns is not too large.
+    pub(crate) fn limit_cells(&mut self, width: usize) {
+        let rows = most_rows(width);
+        if rows < self.limits.rows {
+            self.limits.rows = rows;
+            let mut all: Vec<u8> = self.returned.drain(..).flatten().collect();
+            all.append(&mut self.rest);
+            self.rest = all;
+        }
     }
 
     /// Gives a block back, to be the next one. Of several, the first is given back last.

@@ -6,13 +6,17 @@ use std::io::{self, Read};
 use memchr::memchr;
 use priory::Schema;
 
+#[cfg(feature = "arrow")]
+use crate::arrow::{ArrowStream, ParquetFile};
 use crate::delimited;
 use crate::error::{Error, Result, shown, shown_list};
-use crate::format::{ReadOptions, extension, likely_format};
+use crate::format::{InputFormat, ReadOptions, extension, likely_format};
 use crate::input::Input;
+use crate::json;
 use crate::reader::{Batches, Reader};
 use crate::sample::{ColumnInfo, Sample};
 use crate::source::{Limits, Source};
+use crate::svmlight;
 use crate::unpack::Bytes;
 
 /// What the rows are read for.
@@ -49,6 +53,12 @@ impl Table {
         let (metadata, file) =
             opened.map_err(|cause| Error::File { name: path.into(), action: "opened", cause })?;
         let size = metadata.is_file().then_some(metadata.len());
+        #[cfg(feature = "arrow")]
+        if size.is_some() && ParquetFile::is_meant(&file, options.input_format) {
+            let (file, header) = ParquetFile::open(path, file)?;
+            check_distinct(path, &header)?;
+            return Ok(Table { input: Input::Parquet(file), options: *options, header });
+        }
         let bytes = Bytes::new(path.into(), size, Box::new(file), options.encoding)?;
         Table::new(bytes, extension(path).as_deref(), options, Limits::USUAL)
     }
@@ -66,14 +76,55 @@ impl Table {
         Table::new(bytes, None, options, Limits::USUAL)
     }
 
-    fn new(bytes: Bytes, extension: Option<&str>, options: &ReadOptions, limits: Limits) -> Result<Table> {
-        let mut source = Source::new(bytes, limits)?;
-        let format = options.input_format.unwrap_or_else(|| likely_format(extension, source.beginning()));
-        skip_byte_order_mark(&mut source)?;
-        let _ = format;
-        let (dialect, header) = delimited::open(&mut source, extension, options)?;
-        check_distinct(source.name(), &header)?;
-        Ok(Table { input: Input::Delimited(source, dialect), options: *options, header })
+    pub(crate) fn new(
+        bytes: Bytes,
+        extension: Option<&str>,
+        options: &ReadOptions,
+        limits: Limits,
+    ) -> Result<Table> {
+        let mut bytes = bytes;
+        let beginning = bytes.peek(LONG_ENOUGH_TO_TELL.min(limits.block))?;
+        let format = options.input_format.unwrap_or_else(|| likely_format(extension, beginning));
+        let name = bytes.name.clone();
+        let (input, header) = match format {
+            InputFormat::Parquet if cfg!(feature = "arrow") => return Err(Error::ParquetStream { name }),
+            InputFormat::Parquet => return Err(Error::NotBuiltIn { name, format: "Parquet" }),
+            #[cfg(feature = "arrow")]
+            InputFormat::Arrow => {
+                let (stream, header) = ArrowStream::open(bytes)?;
+                (Input::Arrow(stream), header)
+            }
+            #[cfg(not(feature = "arrow"))]
+            InputFormat::Arrow => return Err(Error::NotBuiltIn { name, format: "Arrow" }),
+            InputFormat::Delimited => {
+                let mut source = text(bytes, limits)?;
+                let (dialect, header) = delimited::open(&mut source, extension, options)?;
+                (Input::Delimited(source, dialect), header)
+            }
+            InputFormat::JsonLines => {
+                let mut source = text(bytes, limits)?;
+                let (header, stored) = json::open(&mut source)?.into_iter().unzip();
+                (Input::JsonLines(source, stored), header)
+            }
+            InputFormat::Svmlight => {
+                let mut source = text(bytes, limits)?;
+                let header = svmlight::open(&mut source, options)?;
+                (Input::Svmlight(source), header)
+            }
+        };
+        check_distinct(&name, &header)?;
+        Ok(Table { input, options: *options, header })
+    }
+
+    /// Makes room for what a schema knows of and the beginning of a sparse table happens not to mention.
+    pub(crate) fn widen(&mut self, schema: &Schema) {
+        if let Input::Svmlight(source) = &mut self.input {
+            let known = schema.columns.iter().filter_map(|column| svmlight::index_of(&column.name)).max();
+            if known.is_some_and(|known| known >= self.header.len()) {
+                self.header = svmlight::header(known.unwrap_or_default());
+                source.limit_cells(self.header.len());
+            }
+        }
     }
 
     /// The path, or what else the table is called.
@@ -96,7 +147,8 @@ impl Table {
     /// # Errors
     /// If one of them is not right.
     pub fn sample(&mut self, rows: usize) -> Result<Sample> {
-        self.input.sample(&self.header, rows)
+        let rows = rows.min((Sample::MOST_VALUES / self.header.len().max(1)).max(1));
+        if rows == 0 { Ok(Sample::new(self.header.len())) } else { self.input.sample(&self.header, rows) }
     }
 
     /// How the table is read.
@@ -139,6 +191,16 @@ impl Table {
             nearest: nearest_name(column, &self.header).map(shown),
         })
     }
+}
+
+/// How many bytes are looked at to tell a format.
+const LONG_ENOUGH_TO_TELL: usize = 512;
+
+/// A source of text.
+fn text(bytes: Bytes, limits: Limits) -> Result<Source> {
+    let mut source = Source::new(bytes, limits)?;
+    skip_byte_order_mark(&mut source)?;
+    Ok(source)
 }
 
 /// Passes over a UTF-8 byte order mark, and refuses what can be seen not to be a table of text.

@@ -16,6 +16,8 @@ pub(crate) struct Bytes {
     pub(crate) size: Option<u64>,
     packing: Option<Packing>,
     reader: Box<dyn Read + Send>,
+    /// What was looked at and not taken.
+    ahead: Vec<u8>,
     count: Arc<AtomicU64>,
 }
 
@@ -29,7 +31,8 @@ impl Bytes {
     ) -> Result<Self> {
         let count = Arc::new(AtomicU64::new(0));
         let mut reader = Counted { reader, count: Arc::clone(&count) };
-        let mut bytes = Bytes { name, size, packing: None, reader: Box::new(io::empty()), count };
+        let mut bytes =
+            Bytes { name, size, packing: None, reader: Box::new(io::empty()), ahead: Vec::new(), count };
         let mut beginning = Vec::new();
         let read = reader.by_ref().take(4).read_to_end(&mut beginning);
         read.map_err(|cause| bytes.error(cause))?;
@@ -50,8 +53,19 @@ impl Bytes {
 
     /// Appends so many bytes, or fewer at the end; returns how many.
     pub(crate) fn read_into(&mut self, buffer: &mut Vec<u8>, most: usize) -> Result<usize> {
-        let read = self.reader.by_ref().take(most as u64).read_to_end(buffer);
-        read.map_err(|cause| self.error(cause))
+        let known = most.min(self.ahead.len());
+        buffer.extend(self.ahead.drain(..known));
+        let read = self.reader.by_ref().take((most - known) as u64).read_to_end(buffer);
+        read.map(|read| known + read).map_err(|cause| self.error(cause))
+    }
+
+    /// The first bytes that were not read yet, as many as this or fewer at the end; they stay where they are.
+    pub(crate) fn peek(&mut self, most: usize) -> Result<&[u8]> {
+        let mut ahead = Vec::new();
+        self.read_into(&mut ahead, most)?;
+        ahead.append(&mut self.ahead);
+        self.ahead = ahead;
+        Ok(&self.ahead[..most.min(self.ahead.len())])
     }
 
     /// How many bytes were read from the file, packed as it is.

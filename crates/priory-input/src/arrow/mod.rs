@@ -1,0 +1,79 @@
+//! Parquet and Arrow IPC. Both come as Arrow's arrays, which `columns.rs` turns into the columns of a batch.
+
+use std::cell::Cell;
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::Once;
+
+use arrow_schema::DataType;
+
+use priory::Stored;
+
+use crate::error::{Error, Result};
+
+mod columns;
+mod ipc;
+mod parquet;
+mod text;
+
+pub(crate) use arrow_array::RecordBatch;
+pub(crate) use columns::ArrowParser;
+pub(crate) use ipc::ArrowStream;
+pub(crate) use parquet::{ParquetFile, ParquetParser, RowSlice};
+
+/// How a column of this type is stored, or what it holds that cannot be read.
+fn stored(data_type: &DataType) -> std::result::Result<Stored, &'static str> {
+    use DataType as T;
+    match data_type {
+        T::Null | T::Utf8 | T::LargeUtf8 | T::Utf8View => Ok(Stored::Text),
+        T::Binary | T::LargeBinary | T::BinaryView | T::FixedSizeBinary(_) => Ok(Stored::Text),
+        T::Boolean => Ok(Stored::Boolean),
+        T::Int8 | T::Int16 | T::Int32 | T::Int64 => Ok(Stored::Integer),
+        T::UInt8 | T::UInt16 | T::UInt32 | T::UInt64 => Ok(Stored::Integer),
+        T::Float16 | T::Float32 | T::Float64 => Ok(Stored::Number),
+        T::Decimal32(..) | T::Decimal64(..) | T::Decimal128(..) | T::Decimal256(..) => Ok(Stored::Number),
+        T::Date32 | T::Date64 | T::Timestamp(..) => Ok(Stored::Date),
+        T::Time32(_) | T::Time64(_) | T::Duration(_) => Ok(Stored::Number),
+        T::Dictionary(_, values) => stored(values),
+        T::List(_) | T::LargeList(_) | T::ListView(_) | T::LargeListView(_) => Err("lists"),
+        T::FixedSizeList(..) => Err("lists"),
+        T::Struct(_) => Err("structures"),
+        T::Map(..) => Err("maps"),
+        T::Interval(_) => Err("intervals"),
+        _ => Err("nested values"),
+    }
+}
+
+/// Runs what reads bytes that anybody may have written. The libraries may panic at them, which is an error like any
+/// other here, and nothing that a user should see.
+fn guarded<R>(name: &str, format: &'static str, work: impl FnOnce() -> Result<R>) -> Result<R> {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let usual = panic::take_hook();
+        panic::set_hook(Box::new(move |information| {
+            if !GUARDED.get() {
+                usual(information);
+            }
+        }));
+    });
+    let before = GUARDED.replace(true);
+    let done = panic::catch_unwind(AssertUnwindSafe(work));
+    GUARDED.set(before);
+    done.unwrap_or_else(|_| {
+        Err(Error::Damaged { name: name.into(), format, cause: "it cannot be decoded".into() })
+    })
+}
+
+thread_local! {
+    /// Whether a panic of this thread is caught.
+    static GUARDED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// The error for a file that a library refuses.
+fn damaged(name: &str, format: &'static str, cause: &dyn std::fmt::Display) -> Error {
+    // What the libraries say may have several lines; one sentence is enough.
+    let cause = cause.to_string().lines().next().unwrap_or_default().chars().take(200).collect();
+    Error::Damaged { name: name.into(), format, cause }
+}
+
+#[cfg(test)]
+mod tests;
