@@ -148,7 +148,7 @@ fn read_header(source: &mut Source, dialect: Dialect, named: bool) -> Result<Vec
                 return Err(Error::TextAfterQuote { name, row: 0, column: (field + 1).to_string() });
             }
             (Err(Flaw::FieldCount { found }), _) => {
-                return Err(Error::TooManyColumns { name, found, limit: MOST_COLUMNS });
+                return Err(Error::TooManyColumns { name, columns: found, most: MOST_COLUMNS });
             }
         }
     };

@@ -158,7 +158,7 @@ pub enum Error {
         what: &'static str,
     },
     /// The table is too wide.
-    #[error("{name}: {columns} columns are more than the {most} that a dense table may have")]
+    #[error("{name}: the table has {columns} columns; the limit is {most}")]
     TooManyColumns {
         /// The file.
         name: String,
@@ -200,16 +200,6 @@ pub enum Error {
         name: String,
         /// The name that occurs twice.
         column: String,
-    },
-    /// There are more columns than any table has.
-    #[error("{name}: the header has {found} columns; the limit is {limit}")]
-    TooManyColumns {
-        /// The file.
-        name: String,
-        /// How many there are.
-        found: usize,
-        /// How many are allowed.
-        limit: usize,
     },
     /// A column that is needed is not in the header.
     #[error(

@@ -519,7 +519,7 @@ fn blank_lines_are_rows_of_a_single_column_and_fill_no_batch() {
 fn a_header_has_a_limit() {
     let text = format!("{}\n1,2\n", ",".repeat(1 << 20));
     let error = open(text.as_bytes(), None, Limits::USUAL).map(|_| ()).unwrap_err();
-    assert_eq!(error.to_string(), "t: the header has 1048577 columns; the limit is 1048576");
+    assert_eq!(error.to_string(), "t: the table has 1048577 columns; the limit is 1048576");
 }
 
 #[test]
