@@ -188,6 +188,7 @@ impl Source {
                 return Ok(true);
             }
             if self.ended && records.len() == block.len() {
+                block.clear();
                 return Ok(false);
             } else if self.ended {
                 return Err(Error::UnclosedQuote { name: self.name().into(), row: 1 });

@@ -529,3 +529,12 @@ fn endless_names_are_not_compared() {
     let error = table.column("feature", &format!("{name}b")).unwrap_err().to_string();
     assert!(error.len() < 1_000 && !error.contains("perhaps"), "{error}");
 }
+
+#[test]
+fn a_look_ahead_makes_no_rows_of_blank_lines_at_the_end() {
+    for block in [3, 16, 1 << 20] {
+        let mut table = open(b"y\np\n\nq\n\n\n", None, limits(block, 3)).unwrap();
+        assert_eq!(table.sample(100).unwrap().rows, 3);
+        assert_eq!(rows(table, &schema("y", &[]), Purpose::Learning).unwrap().len(), 3);
+    }
+}
