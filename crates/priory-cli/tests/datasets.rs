@@ -69,7 +69,7 @@ fn adult() {
     });
 }
 
-/// Heavy tails: a single Gaussian per class is worse here than no model.
+/// Heavy tails: a single Gaussian per class, with an accuracy of 0.73, is worse here than no model.
 #[test]
 fn shuttle() {
     check(&Dataset {
@@ -78,7 +78,7 @@ fn shuttle() {
         ignore: &[],
         rows: 58000,
         majority: 0.786,
-        accuracy: 0.73,
+        accuracy: 0.99,
     });
 }
 

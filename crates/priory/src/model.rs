@@ -6,7 +6,7 @@ use crate::estimate;
 use crate::families::FamilyLikelihood;
 use crate::posterior::{Outcome, Scores};
 use crate::schema::{Kind, Schema};
-use crate::settings::{MissingValues, Settings};
+use crate::settings::{Family, MissingValues, Settings};
 use crate::statistics::{Statistics, check_prior};
 
 /// A frozen naive Bayes model. It is derived from [`Statistics`] and never edited.
@@ -45,11 +45,12 @@ impl Model {
             (prior.value(), prior.ln())
         });
         let (prior, log_prior): (Vec<f64>, Vec<f64>) = priors.unzip();
+        let resolved = statistics.resolve(settings);
         let factors = statistics
             .factors
             .iter()
             .map(|factor| {
-                let likelihood = factor.likelihood(&statistics.schema, settings)?;
+                let likelihood = factor.likelihood(&statistics.schema, &resolved)?;
                 Ok(Factor { columns: factor.columns().to_vec(), likelihood })
             })
             .collect::<Result<Vec<_>>>()?;
@@ -84,6 +85,18 @@ impl Model {
     /// log P(class) for each class.
     pub fn log_prior(&self) -> &[f64] {
         &self.log_prior
+    }
+
+    /// Which families were chosen for columns of numbers, and why.
+    pub fn chosen_families(&self) -> impl Iterator<Item = ChosenFamily<'_>> {
+        self.factors.iter().filter_map(|factor| {
+            let choice = factor.likelihood.choice()?;
+            Some(ChosenFamily {
+                column: &self.schema.columns[factor.columns[0]].name,
+                family: choice.family,
+                better_than_gaussian: choice.better_than_gaussian,
+            })
+        })
     }
 
     /// log P(class, x) for every row of a batch.
@@ -239,6 +252,17 @@ fn written_out(batch: &Batch, columns: &[usize], row: usize) -> Option<String> {
         let words: Vec<&str> = values.iter().map(|value| value.as_deref().unwrap_or(MISSING_NAME)).collect();
         words.join(", ")
     })
+}
+
+/// The family of a column of numbers that nobody asked for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ChosenFamily<'a> {
+    /// The column.
+    pub column: &'a str,
+    /// The family under which its rows are most likely, each judged by the others.
+    pub family: Family,
+    /// By how many nats per row it is better than a Gaussian with inferred mean and variance.
+    pub better_than_gaussian: f64,
 }
 
 /// How a row comes to its posterior: log prior + one contribution per feature = log-joint.

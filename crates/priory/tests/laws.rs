@@ -7,11 +7,12 @@ use proptest::prelude::*;
 /// A row as a reader might hand it over: class, weight, features; `None` is missing.
 type Row = (Option<u8>, f64, Vec<Option<u8>>);
 
-const COLUMNS: usize = 7;
+const COLUMNS: usize = 8;
 /// From here on the columns hold numbers.
 const FIRST_NUMBER: usize = 5;
 
-/// Two plain categories, a column of 0 and 1, two columns that share a joint table, and two of numbers.
+/// Two plain categories, a column of 0 and 1, two columns that share a joint table, two of numbers, and one of which
+/// only sums are kept.
 fn schema() -> Schema {
     let kinds = [
         Kind::Category,
@@ -21,6 +22,7 @@ fn schema() -> Schema {
         Kind::Category,
         Kind::Number,
         Kind::Number,
+        Kind::Moments,
     ];
     let columns = (0..).zip(kinds).map(|(i, kind)| Column::new(format!("x{i}"), kind)).collect();
     Schema::new("y", columns).unwrap()

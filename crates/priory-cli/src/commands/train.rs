@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use priory::{Settings, Statistics};
+use priory::{Family, Model, Settings, Statistics};
 
 use crate::args::TrainArgs;
 use crate::data;
@@ -21,7 +21,8 @@ pub(crate) fn run(args: &TrainArgs, threads: usize) -> Result<()> {
     let input = &args.table.input;
     let paths = glob::expand(&args.data)?;
     let mut first = input.open(&paths[0])?;
-    let understood = Understood::new(&mut first, &mut others(&paths[1..], &args.table.input), &args.table)?;
+    let mut understood =
+        Understood::new(&mut first, &mut others(&paths[1..], &args.table.input), &args.table)?;
     understood.apply(&mut settings);
     let schema = &understood.schema;
 
@@ -35,6 +36,7 @@ pub(crate) fn run(args: &TrainArgs, threads: usize) -> Result<()> {
     let output = args.output.clone().unwrap_or_else(|| default_output(&paths[0]));
     model_file::write(&output, &statistics, &settings)?;
     understood.explain();
+    explain_families(&model);
     warn_of_identifiers(&statistics);
     data::warn_of_skipped(skipped, &schema.target);
     note(&format!(
@@ -45,6 +47,21 @@ pub(crate) fn run(args: &TrainArgs, threads: usize) -> Result<()> {
         output.display()
     ));
     Ok(())
+}
+
+/// Says which columns of numbers are not taken as Gaussian, and how much that is worth.
+fn explain_families(model: &Model) {
+    const MOST: usize = 8;
+    let mut chosen: Vec<_> =
+        model.chosen_families().filter(|chosen| chosen.family != Family::Student).collect();
+    chosen.sort_by(|a, b| b.better_than_gaussian.total_cmp(&a.better_than_gaussian));
+    for chosen in chosen.iter().take(MOST) {
+        let (column, family, nats) = (chosen.column, chosen.family.name(), chosen.better_than_gaussian);
+        note(&format!("{column}: {family}, {nats:.2} nats per row better than a Gaussian"));
+    }
+    if chosen.len() > MOST {
+        note(&format!("and {} more that are not Gaussian; priory show lists them", chosen.len() - MOST));
+    }
 }
 
 /// A column with a value of its own for nearly every row tells the rows apart, not the classes.

@@ -1,0 +1,54 @@
+//! The background: imagined rows, spread like the whole column, that kernels, mixtures and ranges add to each class.
+//!
+//! p(x | class) = (n f(x) + √n b(x)) / (n + √n)
+//!
+//! Without them a number a little outside of what a class has shown would rule the class out. √n rows is what the minimax
+//! estimate of a probability adds (Hodges and Lehmann 1950). Since b is the same for all classes, a number that none of
+//! them explains speaks for none.
+
+use super::numbers::{NumberColumn, Numbers};
+use super::student::Student;
+
+/// Tails heavy enough for anything.
+const FREEDOM: f64 = 3.0;
+
+/// The distribution of the imagined rows.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Background(Student);
+
+impl Background {
+    pub(crate) fn of(column: &NumberColumn) -> Self {
+        Background(Student::new(column.pooled.mean, libm::sqrt(column.pooled.variance), FREEDOM))
+    }
+
+    /// The density of the imagined rows.
+    pub(crate) fn density(&self, x: f64) -> f64 {
+        libm::exp(self.0.ln(x))
+    }
+
+    /// The logarithm of the density of a class, of which its own rows say `density`.
+    pub(crate) fn ln_with(&self, x: f64, class: &Share, density: f64) -> f64 {
+        if density > 0.0 {
+            return libm::log(class.own * density + class.imagined * self.density(x));
+        }
+        libm::log(class.imagined) + self.0.ln(x)
+    }
+}
+
+/// What share of the probability the rows of a class have, and the imagined rows.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Share {
+    pub(crate) own: f64,
+    pub(crate) imagined: f64,
+}
+
+impl Share {
+    pub(crate) fn of(class: &Numbers) -> Self {
+        Share::of_weight(class.weight)
+    }
+
+    pub(crate) fn of_weight(weight: f64) -> Self {
+        let imagined = libm::sqrt(weight.max(1.0));
+        Share { own: weight / (weight + imagined), imagined: imagined / (weight + imagined) }
+    }
+}
