@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
-use priory::{Prior, Smoothing};
+use priory::{Prior, Smoothing, VarianceFloor};
 
 use crate::choices::{
-    AsChoice, ColumnSmoothing, parse_as, parse_delimiter, parse_part, parse_prior, parse_set,
-    parse_smoothing, parse_threads,
+    AsChoice, ColumnSmoothing, NumbersChoice, parse_as, parse_delimiter, parse_floor, parse_numbers_or_auto,
+    parse_part, parse_prior, parse_set, parse_smoothing, parse_threads,
 };
 
 /// Naive Bayes for anything that can be counted.
@@ -78,7 +78,8 @@ pub(crate) struct TableArgs {
     /// A column to leave out, for example `--ignore id --ignore name`
     #[arg(long, value_name = "COLUMN")]
     pub(crate) ignore: Vec<String>,
-    /// What a column is: number, category, categorical, bernoulli, joint or ignore; `*` stands for all columns
+    /// What a column is: number, category, categorical, bernoulli, joint, ignore, or a family of numbers as `--numbers`
+    /// takes it; `*` stands for all columns
     ///
     /// All columns called joint share one table of all their combinations. What is not said is inferred from the
     /// first rows. Example: `--as age=number,zip=category,id=ignore`
@@ -157,6 +158,19 @@ pub(crate) struct SettingsArgs {
     /// [default: skipped, or what the model was trained with]
     #[arg(long, value_name = "HOW", hide_possible_values = true)]
     pub(crate) missing_values: Option<MissingChoice>,
+    /// The family of all columns of numbers, for example `--numbers gaussian`; auto gives each column its own
+    ///
+    /// gaussian, student, log-normal, exponential, gamma, poisson, geometric, binomial[:N], uniform, kernel, silverman,
+    /// mixture, histogram, equal-width[:N], equal-frequency[:N], proportional, mdl, values or auto. For single columns:
+    /// `--as age=gaussian`. [default: auto, or what the model was trained with]
+    #[arg(long, value_name = "FAMILY", value_parser = parse_numbers_or_auto)]
+    pub(crate) numbers: Option<NumbersChoice>,
+    /// The least variance of a Gaussian: relative:R, absolute:A, added:A or sklearn[:R]
+    ///
+    /// A share of the column's variance, an amount, an amount that is added, or scikit-learn's rule: R times the largest
+    /// variance of any column is added. Example: `--numbers gaussian --variance-floor sklearn` [default: relative:1e-9]
+    #[arg(long, value_name = "FLOOR", value_parser = parse_floor)]
+    pub(crate) variance_floor: Option<VarianceFloor>,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
-use priory::{Column, Family, Kind, MissingValues, Prior, Pseudocounts, Schema, Settings, Smoothing};
+use priory::{
+    Column, Family, Kind, MissingValues, Prior, Pseudocounts, Schema, Settings, Smoothing, VarianceFloor,
+};
 use priory_input::{BadValues, Encoding, InputFormat, Purpose, ReadOptions, Table};
 
 use crate::args::{
@@ -44,12 +46,83 @@ pub(crate) fn parse_as(text: &str) -> Result<AsChoice, String> {
         "joint" => Meaning::Kept(Kind::Joint, None),
         "ignore" => Meaning::Ignored,
         _ => {
-            return Err(format!(
-                "`{word}` is none of number, category, categorical, bernoulli, joint, ignore"
-            ));
+            let family = parse_numbers(word).map_err(|families| {
+                format!("`{word}` is none of number, category, categorical, bernoulli, joint, ignore, nor {families}")
+            })?;
+            Meaning::Kept(kind_for(family), Some(family))
         }
     };
     Ok(AsChoice { column: column.to_owned(), meaning })
+}
+
+/// What has to be counted of a column for this family. More than sums is counted only where more is needed.
+pub(crate) fn kind_for(family: Family) -> Kind {
+    match family {
+        Family::Gaussian | Family::Student => Kind::Moments,
+        _ => Kind::Number,
+    }
+}
+
+/// The families of numbers by their words.
+const NUMBER_FAMILIES: [Family; 15] = [
+    Family::Gaussian,
+    Family::Student,
+    Family::LogNormal,
+    Family::Exponential,
+    Family::Gamma,
+    Family::Poisson,
+    Family::Geometric,
+    Family::Binomial(None),
+    Family::Uniform,
+    Family::Histogram,
+    Family::Proportional,
+    Family::Mdl,
+    Family::Kernel,
+    Family::Silverman,
+    Family::Mixture,
+];
+
+pub(crate) fn parse_numbers(text: &str) -> Result<Family, String> {
+    let count = |text: &str| text.parse::<u16>().ok().filter(|&n| n > 0);
+    let found = match text.split_once(':') {
+        Some(("binomial", trials)) => trials.parse().ok().filter(|&n| n > 0).map(|n| Family::Binomial(Some(n))),
+        Some(("equal-width", bins)) => count(bins).map(Family::EqualWidth),
+        Some(("equal-frequency", bins)) => count(bins).map(Family::EqualFrequency),
+        _ => match text {
+            "equal-width" => Some(Family::EqualWidth(10)),
+            "equal-frequency" => Some(Family::EqualFrequency(10)),
+            "values" => Some(Family::Values),
+            _ => NUMBER_FAMILIES.into_iter().find(|family| family.name() == text),
+        },
+    };
+    found.ok_or_else(|| {
+        let words = NUMBER_FAMILIES.map(Family::name).join(", ");
+        format!("a family of numbers: {words}, binomial:N, equal-width:N, equal-frequency:N, values")
+    })
+}
+
+pub(crate) fn parse_numbers_or_auto(text: &str) -> Result<NumbersChoice, String> {
+    match text {
+        "auto" => Ok(NumbersChoice(None)),
+        _ => parse_numbers(text)
+            .map(|family| NumbersChoice(Some(family)))
+            .map_err(|families| format!("expected auto or {families}")),
+    }
+}
+
+/// The family of all columns of numbers; none, if each is to have its own.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct NumbersChoice(pub(crate) Option<Family>);
+
+pub(crate) fn parse_floor(text: &str) -> Result<VarianceFloor, String> {
+    match text.split_once(':') {
+        None if text == "sklearn" => Ok(VarianceFloor::Sklearn(1e-9)),
+        Some(("relative", share)) => Ok(VarianceFloor::Relative(parse_amount(share)?)),
+        Some(("absolute", amount)) => Ok(VarianceFloor::Absolute(parse_amount(amount)?)),
+        Some(("added", amount)) => Ok(VarianceFloor::Added(parse_amount(amount)?)),
+        Some(("sklearn", share)) => Ok(VarianceFloor::Sklearn(parse_amount(share)?)),
+        _ => Err("expected relative:R, absolute:A, added:A, sklearn or sklearn:R".into()),
+    }
 }
 
 pub(crate) fn parse_smoothing(text: &str) -> Result<ColumnSmoothing, String> {
@@ -180,6 +253,12 @@ impl SettingsArgs {
             Some(MissingChoice::Skipped) => settings.missing = MissingValues::Skipped,
             Some(MissingChoice::Counted) => settings.missing = MissingValues::Counted,
             None => {}
+        }
+        if let Some(NumbersChoice(family)) = self.numbers {
+            settings.numbers = family;
+        }
+        if let Some(floor) = self.variance_floor {
+            settings.variance_floor = floor;
         }
         settings.check()?;
         Ok(())

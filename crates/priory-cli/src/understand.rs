@@ -12,7 +12,7 @@ use priory_input::Table;
 use serde::{Deserialize, Serialize};
 
 use crate::args::{InputArgs, TableArgs};
-use crate::choices::{AsChoice, Meaning};
+use crate::choices::{AsChoice, Meaning, kind_for};
 use crate::output::{note, short};
 
 /// The name that stands for every column in `--as`.
@@ -98,9 +98,15 @@ impl Understood {
         self.decisions.push((name.to_owned(), decision));
     }
 
-    /// Puts the families that were asked for into the settings.
-    pub(crate) fn apply(&self, settings: &mut Settings) {
+    /// Puts the families that were asked for into the settings. Columns of numbers of which no more than sums will be
+    /// used are counted like that.
+    pub(crate) fn apply(&mut self, settings: &mut Settings) {
         settings.families.extend(self.families.clone());
+        let Some(family) = settings.numbers else { return };
+        let others = self.schema.columns.iter_mut().filter(|column| column.kind == Kind::Number);
+        for column in others.filter(|column| !settings.families.contains_key(&column.name)) {
+            column.kind = kind_for(family);
+        }
     }
 
     /// 4 numbers, 3 categories.
@@ -144,7 +150,11 @@ pub(crate) fn describe_columns(schema: &Schema) -> String {
         (Kind::Joint, "joint column", "joint columns"),
     ];
     let counted = words.iter().filter_map(|(kind, one, many)| {
-        let n = schema.columns.iter().filter(|column| column.kind == *kind).count();
+        let counted_as = |column: &&Column| match column.kind {
+            Kind::Moments => *kind == Kind::Number,
+            other => other == *kind,
+        };
+        let n = schema.columns.iter().filter(counted_as).count();
         (n > 0).then(|| format!("{n} {}", if n == 1 { one } else { many }))
     });
     counted.collect::<Vec<_>>().join(", ")

@@ -46,7 +46,7 @@ impl Batch {
     pub fn new(schema: &Schema) -> Self {
         let columns = schema.columns.iter().map(|column| match column.kind {
             Kind::Category | Kind::Joint => BatchColumn::Category(CategoryColumn::default()),
-            Kind::Number => BatchColumn::Number(Vec::new()),
+            Kind::Number | Kind::Moments => BatchColumn::Number(Vec::new()),
         });
         Batch { first_row: 1, columns: columns.collect(), ..Batch::default() }
     }

@@ -38,6 +38,7 @@ mod posterior;
 mod report;
 mod schema;
 mod settings;
+mod spectrum;
 mod statistics;
 mod tally;
 mod vocabulary;

@@ -45,11 +45,12 @@ impl Model {
             (prior.value(), prior.ln())
         });
         let (prior, log_prior): (Vec<f64>, Vec<f64>) = priors.unzip();
+        let resolved = statistics.resolve(settings);
         let factors = statistics
             .factors
             .iter()
             .map(|factor| {
-                let likelihood = factor.likelihood(&statistics.schema, settings)?;
+                let likelihood = factor.likelihood(&statistics.schema, &resolved)?;
                 Ok(Factor { columns: factor.columns().to_vec(), likelihood })
             })
             .collect::<Result<Vec<_>>>()?;

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use crate::error::Result;
 use crate::families::FamilyStatistics;
 use crate::families::categorical::MISSING_ROW;
+use crate::families::number::{NumberEstimate, Part};
 use crate::fractions::{FractionExplanation, Fractions};
 use crate::model::{Explanation, LinearForm, MISSING_NAME, feature_name};
 use crate::posterior::Outcome;
@@ -23,7 +24,8 @@ pub struct Summary {
     pub classes: Vec<ClassSummary>,
     /// The features, in the order of the table.
     pub features: Vec<FeatureSummary>,
-    /// How many free parameters P(x | class) has under the naive assumption: K Σ (J − 1), and 2 K for a number.
+    /// How many free parameters P(x | class) has under the naive assumption: K Σ (J − 1), and for a number
+    /// as many as its family has.
     pub naive_parameters: BigUint,
     /// How many it would have without: K (∏ J − 1). There is no such number if a feature is a number.
     pub joint_parameters: Option<BigUint>,
@@ -55,8 +57,10 @@ pub struct FeatureSummary {
     pub values: Vec<ValueSummary>,
     /// The weight of the rows without a value, per class.
     pub missing: Vec<f64>,
-    /// Mean and standard deviation in each class, if it is a number.
-    pub normal: Option<Vec<(f64, f64)>>,
+    /// What its distribution is made of in each class, if it is a number: mean, standard deviation and more.
+    pub parameters: Vec<(&'static str, Vec<f64>)>,
+    /// By how many nats per row its family is better than a Gaussian, if it was chosen for that.
+    pub better_than_gaussian: Option<f64>,
 }
 
 /// One value of a feature.
@@ -80,6 +84,7 @@ impl Summary {
     pub fn new(statistics: &Statistics, settings: &Settings) -> Result<Self> {
         let statistics = statistics.canonical();
         let model = statistics.estimate(settings)?;
+        let settings = &statistics.resolve(settings);
         let fractions = Fractions::new(&statistics, settings).ok();
         let priors = fractions.as_ref().map(Fractions::priors);
         let classes = model.classes().iter().enumerate().map(|(class, name)| ClassSummary {
@@ -95,15 +100,25 @@ impl Summary {
         let features = features.collect::<Result<Vec<_>>>()?;
         let k = statistics.classes.len();
         let sizes = column_sizes(&statistics, settings)?;
-        let parameters: usize =
-            sizes.iter().map(|size| size.map_or(2, |values| values.saturating_sub(1))).sum();
-        let cells: Option<BigUint> =
-            sizes.iter().map(|size| size.map(|values| BigUint::from(values.max(1)))).product();
+        let naive: usize = sizes
+            .iter()
+            .map(|size| match size {
+                Size::Values(values) => k * values.saturating_sub(1),
+                Size::Number(parameters) => *parameters,
+            })
+            .sum();
+        let cells: Option<BigUint> = sizes
+            .iter()
+            .map(|size| match size {
+                Size::Values(values) => Some(BigUint::from(*values.max(&1))),
+                Size::Number(_) => None,
+            })
+            .product();
         Ok(Summary {
             rows: statistics.rows,
             classes: classes.collect(),
             features,
-            naive_parameters: BigUint::from(k) * parameters,
+            naive_parameters: BigUint::from(naive),
             joint_parameters: cells.map(|cells| BigUint::from(k) * (cells - 1_u32)),
         })
     }
@@ -130,12 +145,10 @@ impl Summary {
                     "fraction": value.fraction.as_ref().map(|fraction| by_class(&names, fraction)),
                 })).collect::<Vec<_>>(),
                 "missing": by_class(&names, &feature.missing),
-                "mean": feature.normal.as_ref().map(|normal| {
-                    by_class(&names, &normal.iter().map(|(mean, _)| *mean).collect::<Vec<_>>())
-                }),
-                "standard_deviation": feature.normal.as_ref().map(|normal| {
-                    by_class(&names, &normal.iter().map(|(_, deviation)| *deviation).collect::<Vec<_>>())
-                }),
+                "parameters": feature.parameters.iter()
+                    .map(|(parameter, values)| (parameter.replace(' ', "_"), by_class(&names, values)))
+                    .collect::<Map<_, _>>(),
+                "better_than_gaussian": feature.better_than_gaussian,
             })).collect::<Vec<_>>(),
             "parameters": {
                 "naive": json_count(&self.naive_parameters),
@@ -156,12 +169,25 @@ impl FeatureSummary {
         let (name, kind) =
             (feature_name(schema, factor.columns()), schema.columns[factor.columns()[0]].kind.name());
         let family = prepared.family().name();
-        let (Some(counts), None) = (factor.counts(), prepared.normals()) else {
-            let normal = prepared.normals().map(|normals| {
-                normals.iter().map(|normal| (normal.mean, libm::sqrt(normal.variance))).collect()
+        let Some(counts) = factor.counts() else {
+            let number = prepared.number();
+            let part = |part: Part| ValueSummary {
+                value: part.name,
+                count: part.count,
+                probability: part.probability,
+                fraction: None,
+            };
+            return Ok(FeatureSummary {
+                name,
+                kind,
+                family,
+                values: number.map_or_else(Vec::new, |number| number.parts().into_iter().map(part).collect()),
+                missing: factor.moments().iter().map(|moments| moments.missing.value()).collect(),
+                parameters: number.map_or_else(Vec::new, NumberEstimate::parameters),
+                better_than_gaussian: number
+                    .and_then(|number| number.choice.as_ref())
+                    .map(|choice| choice.better_than_gaussian),
             });
-            let missing = factor.moments().iter().map(|moments| moments.missing.value()).collect();
-            return Ok(FeatureSummary { name, kind, family, values: Vec::new(), missing, normal });
         };
         let exact = fractions.map(|fractions| fractions.prepare(factor)).transpose()?;
         let classes = 0..counts.classes();
@@ -188,7 +214,8 @@ impl FeatureSummary {
             family,
             values: values.collect(),
             missing: classes.clone().map(|class| counts.get(0, class)).collect(),
-            normal: None,
+            parameters: Vec::new(),
+            better_than_gaussian: None,
         })
     }
 }
@@ -217,21 +244,31 @@ fn combinations(
     }
 }
 
-/// J of each column: how many values it can take; `None` for a column of numbers.
-fn column_sizes(statistics: &Statistics, settings: &Settings) -> Result<Vec<Option<usize>>> {
+/// How large a column is.
+enum Size {
+    /// J: how many values it can take.
+    Values(usize),
+    /// A column of numbers: how many parameters all its classes have together.
+    Number(usize),
+}
+
+fn column_sizes(statistics: &Statistics, settings: &Settings) -> Result<Vec<Size>> {
     let mut sizes = Vec::new();
     for factor in &statistics.factors {
         match factor {
+            FamilyStatistics::Joint(joint) => {
+                sizes.extend(joint.values.iter().map(|values| Size::Values(values.len())));
+            }
             FamilyStatistics::Category(_, category) => {
                 let prepared = factor.prepare::<f64>(&statistics.schema, settings)?;
                 let counts_missing =
                     settings.missing == MissingValues::Counted && !category.counts.row_is_zero(MISSING_ROW);
-                sizes.push(Some(prepared.possible_values().len() + usize::from(counts_missing)));
+                sizes.push(Size::Values(prepared.possible_values().len() + usize::from(counts_missing)));
             }
-            FamilyStatistics::Joint(joint) => {
-                sizes.extend(joint.values.iter().map(|values| Some(values.len())))
+            FamilyStatistics::Number(..) => {
+                let prepared = factor.prepare::<f64>(&statistics.schema, settings)?;
+                sizes.push(Size::Number(prepared.number().map_or(0, NumberEstimate::parameter_count)));
             }
-            FamilyStatistics::Number(..) => sizes.push(None),
         }
     }
     Ok(sizes)

@@ -47,8 +47,10 @@ pub enum Kind {
     Category,
     /// The weight of each combination of values of all joint columns together.
     Joint,
-    /// Exact sums of its values and of their squares.
+    /// Exact sums of its numbers and of their squares, and how often each number occurs.
     Number,
+    /// Exact sums of its numbers and of their squares, and no more: enough for a Gaussian.
+    Moments,
 }
 
 impl Kind {
@@ -58,6 +60,7 @@ impl Kind {
             Kind::Category => "category",
             Kind::Joint => "joint",
             Kind::Number => "number",
+            Kind::Moments => "moments",
         }
     }
 }

@@ -15,6 +15,7 @@ use crate::error::{Error, Result};
 /// | `column_smoothing` | none | overrides `smoothing` for single columns |
 /// | `families` | automatic | see [`Family`] |
 /// | `missing` | skipped | see [`MissingValues`] |
+/// | `numbers` | automatic | the family of the columns of numbers that `families` does not name |
 /// | `variance_floor` | 1e-9 of the column's variance | see [`VarianceFloor`] |
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -29,6 +30,10 @@ pub struct Settings {
     /// Columns whose family the user has chosen.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub families: BTreeMap<String, Family>,
+    /// The family of every other column of numbers; if there is none, each gets the one under which its rows are most
+    /// likely, each judged by the others.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub numbers: Option<Family>,
     /// What a missing value says.
     pub missing: MissingValues,
     /// The least variance of a Gaussian.
@@ -91,8 +96,45 @@ pub enum Family {
     Bernoulli,
     /// One probability for each combination of the values of several columns.
     Joint,
-    /// A normal distribution of numbers.
+    /// Numbers: a normal distribution, by maximum likelihood; see [`VarianceFloor`].
     Gaussian,
+    /// Numbers: a normal distribution whose mean and variance are inferred, so that few rows say less than many.
+    Student,
+    /// Numbers of zero or more: waiting times.
+    Exponential,
+    /// Whole numbers of zero or more: counts of rare events.
+    Poisson,
+    /// Whole numbers of zero or more: failures before a success.
+    Geometric,
+    /// Whole numbers: successes among so many trials, or among as many as the largest number says.
+    Binomial(Option<u32>),
+    /// Numbers above zero whose logarithms are normally distributed.
+    #[serde(rename = "log-normal")]
+    LogNormal,
+    /// Numbers above zero: waiting times for several events.
+    Gamma,
+    /// Numbers: a range.
+    Uniform,
+    /// Numbers: up to 64 bins of equal weight, each class shrunk towards all, as much as pays.
+    Histogram,
+    /// Numbers: so many bins of equal width.
+    #[serde(rename = "equal-width")]
+    EqualWidth(u16),
+    /// Numbers: so many bins of equal weight.
+    #[serde(rename = "equal-frequency")]
+    EqualFrequency(u16),
+    /// Numbers: as many bins as there are rows in each.
+    Proportional,
+    /// Numbers: bins that tell the classes apart, as many as pay for themselves.
+    Mdl,
+    /// Numbers: a smooth curve, as smooth as pays.
+    Kernel,
+    /// Numbers: a smooth curve, as smooth as Silverman's rule says.
+    Silverman,
+    /// Numbers: several normal distributions, as many as pay.
+    Mixture,
+    /// Numbers: each a value of its own.
+    Values,
 }
 
 /// What a missing value says about the class.
@@ -114,6 +156,11 @@ pub enum VarianceFloor {
     Relative(f64),
     /// A fixed amount.
     Absolute(f64),
+    /// Not a floor: a fixed amount that is added to every variance.
+    Added(f64),
+    /// As scikit-learn's `var_smoothing`: this share of the largest variance of any column of numbers is added to every
+    /// variance.
+    Sklearn(f64),
 }
 
 impl Default for VarianceFloor {
@@ -147,7 +194,29 @@ impl Family {
             Family::Bernoulli => "bernoulli",
             Family::Joint => "joint",
             Family::Gaussian => "gaussian",
+            Family::Student => "student",
+            Family::Exponential => "exponential",
+            Family::Poisson => "poisson",
+            Family::Geometric => "geometric",
+            Family::Binomial(_) => "binomial",
+            Family::LogNormal => "log-normal",
+            Family::Gamma => "gamma",
+            Family::Uniform => "uniform",
+            Family::Histogram => "histogram",
+            Family::EqualWidth(_) => "equal-width",
+            Family::EqualFrequency(_) => "equal-frequency",
+            Family::Proportional => "proportional",
+            Family::Mdl => "mdl",
+            Family::Kernel => "kernel",
+            Family::Silverman => "silverman",
+            Family::Mixture => "mixture",
+            Family::Values => "values",
         }
+    }
+
+    /// Whether it is a distribution of numbers.
+    pub fn is_of_numbers(self) -> bool {
+        !matches!(self, Family::Categorical | Family::Bernoulli | Family::Joint)
     }
 }
 
@@ -167,10 +236,28 @@ impl Settings {
             Prior::Given(shares) => check_shares(shares)?,
             Prior::Empirical | Prior::Uniform => {}
         }
-        let (VarianceFloor::Relative(floor) | VarianceFloor::Absolute(floor)) = self.variance_floor;
+        let (VarianceFloor::Relative(floor)
+        | VarianceFloor::Absolute(floor)
+        | VarianceFloor::Added(floor)
+        | VarianceFloor::Sklearn(floor)) = self.variance_floor;
         check_amount("the variance floor", floor)?;
+        if let Some(family) = self.numbers.filter(|family| !family.is_of_numbers()) {
+            return Err(Error::Settings(format!("numbers cannot be {}", family.name())));
+        }
+        self.families.values().chain(&self.numbers).try_for_each(|family| family.check())?;
         self.smoothing.check()?;
         self.column_smoothing.values().try_for_each(Smoothing::check)
+    }
+}
+
+impl Family {
+    fn check(self) -> Result<()> {
+        match self {
+            Family::EqualWidth(0) | Family::EqualFrequency(0) | Family::Binomial(Some(0)) => Err(Error::Settings(
+                format!("the number that {} is given is at least 1", self.name()),
+            )),
+            _ => Ok(()),
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use crate::model::Model;
 use crate::moments::{self, Moments};
 use crate::posterior::Scores;
 use crate::schema::{Kind, Schema};
-use crate::settings::{Prior, Settings};
+use crate::settings::{Prior, Settings, VarianceFloor};
 use crate::tally::Tally;
 use crate::vocabulary::Vocabulary;
 
@@ -264,7 +264,21 @@ impl Statistics {
     /// # Errors
     /// If the settings do not fit the data, or fewer than two rows were learnt.
     pub fn leave_one_out(&self, settings: &Settings, batch: &Batch) -> Result<Scores> {
-        LeaveOneOut::new(&self.canonical(), settings)?.score(batch)
+        LeaveOneOut::new(&self.canonical(), &self.resolve(settings))?.score(batch)
+    }
+
+    /// The settings with everything worked out that takes more than one column to know.
+    pub(crate) fn resolve(&self, settings: &Settings) -> Settings {
+        let mut settings = settings.clone();
+        if let VarianceFloor::Sklearn(share) = settings.variance_floor {
+            let variances = self.factors.iter().map(|factor| {
+                let mut pooled = Moments::default();
+                factor.moments().iter().for_each(|moments| pooled.merge(moments));
+                pooled.variance().unwrap_or(0.0)
+            });
+            settings.variance_floor = VarianceFloor::Added(share * variances.fold(0.0, f64::max));
+        }
+        settings
     }
 
     pub(crate) fn total_weight(&self) -> f64 {

@@ -122,6 +122,7 @@ fn settings() -> impl Strategy<Value = Settings> {
             column_smoothing: of_c0.into_iter().map(|smoothing| ("c0".to_owned(), smoothing)).collect(),
             families: family.into_iter().map(|(name, family)| (name.to_owned(), family)).collect(),
             missing,
+            numbers: None,
             variance_floor: VarianceFloor::default(),
         },
     )

@@ -27,7 +27,7 @@ pub(crate) fn run(args: &EvaluateArgs, threads: usize) -> Result<()> {
     let tables = Tables::new(&glob::expand(&args.data)?, args.table.input.options(), threads)?;
     let mut settings = Settings::default();
     args.settings.apply(&mut settings)?;
-    let understood = Understood::new(
+    let mut understood = Understood::new(
         &mut tables.sources[0].open(&tables.options)?,
         &mut tables.open().skip(1),
         &args.table,

@@ -55,7 +55,11 @@ fn write_summary(out: &mut impl Write, summary: &Summary, fractions: bool) -> Re
     writeln!(out, "{}", grid.render())?;
 
     for feature in &summary.features {
-        writeln!(out, "{}: {}", bold(&feature.name), feature.family)?;
+        let better = match feature.better_than_gaussian {
+            Some(nats) if nats > 0.0 => format!(", {nats:.2} nats per row better than a Gaussian"),
+            _ => String::new(),
+        };
+        writeln!(out, "{}: {}{better}", bold(&feature.name), feature.family)?;
         writeln!(out, "{}", feature_grid(summary, feature, fractions).render())?;
     }
     write!(out, "parameters: {} with the naive assumption", short(&summary.naive_parameters))?;
@@ -68,12 +72,14 @@ fn write_summary(out: &mut impl Write, summary: &Summary, fractions: bool) -> Re
 
 fn feature_grid(summary: &Summary, feature: &FeatureSummary, fractions: bool) -> Grid {
     let mut grid = Grid::new();
-    if let Some(normal) = &feature.normal {
-        let row = |name: &str, cells: Vec<String>| std::iter::once(name.to_owned()).chain(cells);
-        grid.row(row("", summary.classes.iter().map(|class| class.name.clone()).collect()));
-        grid.row(row("mean", normal.iter().map(|(mean, _)| number(*mean)).collect()));
-        grid.row(row("standard deviation", normal.iter().map(|(_, deviation)| number(*deviation)).collect()));
-    } else {
+    if !feature.parameters.is_empty() {
+        let classes = summary.classes.iter().map(|class| class.name.clone());
+        grid.row(std::iter::once(String::new()).chain(classes));
+    }
+    for (name, values) in &feature.parameters {
+        grid.row(std::iter::once((*name).to_owned()).chain(values.iter().map(|&x| number(x))));
+    }
+    if feature.parameters.is_empty() || !feature.values.is_empty() {
         let headings = summary.classes.iter().map(|class| format!("P(x | {})", class.name));
         grid.row(std::iter::once("x".to_owned()).chain(headings));
     }

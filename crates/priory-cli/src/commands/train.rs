@@ -21,7 +21,7 @@ pub(crate) fn run(args: &TrainArgs, threads: usize) -> Result<()> {
     let input = &args.table.input;
     let paths = glob::expand(&args.data)?;
     let mut first = input.open(&paths[0])?;
-    let understood = Understood::new(&mut first, &mut others(&paths[1..], &args.table.input), &args.table)?;
+    let mut understood = Understood::new(&mut first, &mut others(&paths[1..], &args.table.input), &args.table)?;
     understood.apply(&mut settings);
     let schema = &understood.schema;
 

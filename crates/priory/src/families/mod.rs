@@ -2,14 +2,14 @@
 
 pub(crate) mod bernoulli;
 pub(crate) mod categorical;
-pub(crate) mod gaussian;
 pub(crate) mod joint;
+pub(crate) mod number;
 
 use bernoulli::{BernoulliLikelihood, Sides};
 use categorical::{CategoricalLikelihood, CategoryEstimate, CategoryStatistics};
-use gaussian::{GaussianEstimate, GaussianLikelihood, Normal, NumberStatistics};
 use joint::{JointEstimate, JointLikelihood, JointStatistics};
 use num_rational::BigRational;
+use number::{Fitted, NumberEstimate, NumberStatistics};
 
 use crate::batch::Batch;
 use crate::error::{Error, Result};
@@ -57,7 +57,8 @@ impl FamilyStatistics {
                     factors.push(FamilyStatistics::Joint(JointStatistics::empty(joint.clone())));
                 }
                 Kind::Joint => {}
-                Kind::Number => factors.push(FamilyStatistics::Number(i, NumberStatistics::default())),
+                Kind::Number => factors.push(FamilyStatistics::Number(i, NumberStatistics::empty(true))),
+                Kind::Moments => factors.push(FamilyStatistics::Number(i, NumberStatistics::empty(false))),
             }
         }
         factors
@@ -107,14 +108,20 @@ impl FamilyStatistics {
         }
     }
 
-    /// Counts the rows of a batch. Numbers are summed for all columns at once, in [`crate::statistics`].
+    /// Counts the rows of a batch. The moments of numbers are summed for all columns at once, in
+    /// [`crate::statistics`].
     pub(crate) fn observe(&mut self, counted: &[CountedRow], batch: &Batch, classes: usize) {
         match self {
             FamilyStatistics::Category(column, category) => {
                 category.observe(batch.category(*column), counted, batch, classes);
             }
             FamilyStatistics::Joint(joint) => joint.observe(counted, batch, classes),
-            FamilyStatistics::Number(_, number) => number.grow(classes),
+            FamilyStatistics::Number(column, number) => {
+                number.grow(classes);
+                if let Some(spectrum) = &mut number.spectrum {
+                    spectrum.observe(batch.numbers(*column), counted, |row| batch.weight(row));
+                }
+            }
         }
     }
 
@@ -144,7 +151,8 @@ impl FamilyStatistics {
             }
             (FamilyStatistics::Joint(a), FamilyStatistics::Joint(b)) => a.first_shortfall(b, class_of),
             (FamilyStatistics::Number(_, a), FamilyStatistics::Number(_, b)) => {
-                a.first_shortfall(b, class_of).map(|class| (Some("these numbers".to_owned()), class))
+                let written = |x: Option<f64>| x.map_or("these numbers".to_owned(), |x| x.to_string());
+                a.first_shortfall(b, class_of).map(|(value, class)| (Some(written(value)), class))
             }
             _ => unreachable!("statistics of one schema have the same factors"),
         }
@@ -167,11 +175,7 @@ impl FamilyStatistics {
         match self {
             FamilyStatistics::Category(_, category) => category.counts.class_total(class) == *weight,
             FamilyStatistics::Joint(joint) => joint.counts.class_total(class) == *weight,
-            FamilyStatistics::Number(_, number) => {
-                let mut left = gaussian::total_weight(&number.moments[class]);
-                weight.canonical_terms().into_iter().for_each(|term| left.add(-term));
-                left.is_zero()
-            }
+            FamilyStatistics::Number(_, number) => number.counts_all(class, weight),
         }
     }
 
@@ -187,28 +191,36 @@ impl FamilyStatistics {
                 BernoulliLikelihood::new(&estimate, sides, classes),
             ),
             Prepared::Joint(_, joint) => FamilyLikelihood::Joint(JointLikelihood::new(joint, settings)?),
-            Prepared::Gaussian(estimate) => {
-                FamilyLikelihood::Gaussian(self.columns()[0], GaussianLikelihood::new(&estimate))
-            }
+            Prepared::Number(estimate) => FamilyLikelihood::Number(self.columns()[0], estimate.fitted),
         })
     }
 
     /// Everything needed to ask for single probabilities, exact or not. The statistics are canonical.
-    pub(crate) fn prepare<T: Scalar>(&self, schema: &Schema, settings: &Settings) -> Result<Prepared<'_, T>> {
+    pub(crate) fn prepare<'a, T: Scalar>(
+        &'a self,
+        schema: &Schema,
+        settings: &'a Settings,
+    ) -> Result<Prepared<'a, T>> {
         let (column, category) = match self {
             FamilyStatistics::Joint(joint) => {
                 return Ok(Prepared::Joint(JointEstimate::new(joint, settings)?, joint));
             }
             FamilyStatistics::Number(column, number) => {
                 let column = &schema.columns[*column].name;
-                return Ok(Prepared::Gaussian(GaussianEstimate::new(number, settings, column)?));
+                return Ok(Prepared::Number(NumberEstimate::new(number, settings, column)?));
             }
             FamilyStatistics::Category(column, category) => (&schema.columns[*column].name, category),
         };
         let sides = match settings.families.get(column) {
             None => Sides::recognised(&category.values),
             Some(Family::Bernoulli) => Some(bernoulli_sides(column, category)?),
-            Some(Family::Categorical | Family::Joint | Family::Gaussian) => None,
+            Some(family) if family.is_of_numbers() => {
+                return Err(Error::Settings(format!(
+                    "`{column}` cannot be {}: it is a column of categories",
+                    family.name()
+                )));
+            }
+            Some(_) => None,
         };
         let declared = sides.as_ref().map_or_else(Vec::new, Sides::names);
         let estimate = CategoryEstimate::new(category, settings, column, declared);
@@ -232,7 +244,7 @@ impl FamilyStatistics {
         let classes = 0..self.classes();
         let (column, category) = match (self, prepared) {
             (FamilyStatistics::Category(column, category), _) => (column, category),
-            (FamilyStatistics::Number(column, _), Prepared::Gaussian(estimate)) => {
+            (FamilyStatistics::Number(column, _), Prepared::Number(estimate)) => {
                 let x = batch.numbers(*column)[row];
                 return Ok(if x.is_nan() {
                     vec![0.0; classes.len()]
@@ -281,7 +293,7 @@ pub(crate) enum Prepared<'a, T> {
     Categorical(CategoryEstimate<'a, T>),
     Bernoulli(CategoryEstimate<'a, T>, Sides),
     Joint(JointEstimate<'a, T>, &'a JointStatistics),
-    Gaussian(GaussianEstimate<'a>),
+    Number(NumberEstimate<'a>),
 }
 
 impl<T: Scalar> Prepared<'_, T> {
@@ -290,7 +302,7 @@ impl<T: Scalar> Prepared<'_, T> {
             Prepared::Categorical(_) => Family::Categorical,
             Prepared::Bernoulli(..) => Family::Bernoulli,
             Prepared::Joint(..) => Family::Joint,
-            Prepared::Gaussian(_) => Family::Gaussian,
+            Prepared::Number(estimate) => estimate.family,
         }
     }
 
@@ -298,14 +310,14 @@ impl<T: Scalar> Prepared<'_, T> {
     pub(crate) fn possible_values(&self) -> &[String] {
         match self {
             Prepared::Categorical(estimate) | Prepared::Bernoulli(estimate, _) => &estimate.values,
-            Prepared::Joint(..) | Prepared::Gaussian(_) => &[],
+            Prepared::Joint(..) | Prepared::Number(_) => &[],
         }
     }
 
     /// The distributions of the classes, if the column holds numbers.
-    pub(crate) fn normals(&self) -> Option<&[Normal]> {
+    pub(crate) fn number(&self) -> Option<&NumberEstimate<'_>> {
         match self {
-            Prepared::Gaussian(estimate) => Some(estimate.normals()),
+            Prepared::Number(estimate) => Some(estimate),
             _ => None,
         }
     }
@@ -328,7 +340,7 @@ impl<T: Scalar> Prepared<'_, T> {
                 estimate.asked(values[0]).map(|asked| estimate.likelihood(asked, class, removed))
             }
             Prepared::Joint(estimate, _) => estimate.likelihood(values, class, removed),
-            Prepared::Gaussian(_) => None,
+            Prepared::Number(_) => None,
         }
     }
 
@@ -337,7 +349,7 @@ impl<T: Scalar> Prepared<'_, T> {
             Prepared::Categorical(estimate) | Prepared::Bernoulli(estimate, _) => {
                 estimate.asked(values[0]).is_some_and(|asked| estimate.vanishes(asked, weight))
             }
-            Prepared::Joint(..) | Prepared::Gaussian(_) => false,
+            Prepared::Joint(..) | Prepared::Number(_) => false,
         }
     }
 }
@@ -354,7 +366,7 @@ pub(crate) enum FamilyLikelihood {
     Categorical(usize, CategoricalLikelihood),
     Bernoulli(usize, BernoulliLikelihood),
     Joint(JointLikelihood),
-    Gaussian(usize, GaussianLikelihood),
+    Number(usize, Fitted),
 }
 
 impl FamilyLikelihood {
@@ -364,7 +376,7 @@ impl FamilyLikelihood {
             FamilyLikelihood::Bernoulli(_, bernoulli) => Some(&bernoulli.base),
             FamilyLikelihood::Categorical(..)
             | FamilyLikelihood::Joint(_)
-            | FamilyLikelihood::Gaussian(..) => None,
+            | FamilyLikelihood::Number(..) => None,
         }
     }
 
@@ -378,9 +390,8 @@ impl FamilyLikelihood {
                 bernoulli.add_log_likelihood(batch.category(*column), scores)
             }
             FamilyLikelihood::Joint(joint) => joint.add_log_likelihood(batch, scores),
-            FamilyLikelihood::Gaussian(column, gaussian) => {
-                gaussian.add_log_likelihood(batch.numbers(*column), scores);
-                0
+            FamilyLikelihood::Number(column, fitted) => {
+                fitted.add_log_likelihood(batch.numbers(*column), scores)
             }
         }
     }
@@ -397,8 +408,9 @@ impl FamilyLikelihood {
                 (row.to_vec(), met)
             }
             FamilyLikelihood::Joint(joint) => joint.contribution(batch, row),
-            FamilyLikelihood::Gaussian(column, gaussian) => {
-                (gaussian.contribution(batch.numbers(*column)[row]), true)
+            FamilyLikelihood::Number(column, fitted) => {
+                let x = batch.numbers(*column)[row];
+                (fitted.ln(x), fitted.met(x))
             }
         }
     }

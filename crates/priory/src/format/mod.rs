@@ -13,11 +13,12 @@ use container::{Container, Section, refused};
 use crate::error::Result;
 use crate::families::FamilyStatistics;
 use crate::families::categorical::CategoryStatistics;
-use crate::families::gaussian::{self, NumberStatistics};
 use crate::families::joint::JointStatistics;
+use crate::families::number;
 use crate::moments::Moments;
 use crate::schema::Schema;
 use crate::settings::Settings;
+use crate::spectrum::Spectrum;
 use crate::statistics::{MOST_CLASSES, Statistics};
 use crate::tally::Tally;
 use crate::vocabulary::{Vocabulary, canonical_order};
@@ -56,6 +57,9 @@ pub fn write_file(statistics: &Statistics, settings: &Settings) -> Vec<u8> {
                 let mut bytes = Vec::new();
                 number.moments.iter().for_each(|moments| moments.write(&mut bytes));
                 sections.push(Section::bytes(format!("column.{column}.moments"), &bytes));
+                if let Some(spectrum) = &number.spectrum {
+                    write_spectrum(&mut sections, &format!("column.{column}.spectrum"), spectrum);
+                }
             }
         }
     }
@@ -126,13 +130,12 @@ fn read_factor(file: &mut Container<'_>, factor: &mut FamilyStatistics, classes:
         FamilyStatistics::Number(column, number) => {
             let mut bytes = file.take_bytes(&format!("column.{column}.moments"))?;
             let moments: Option<Vec<Moments>> = (0..classes).map(|_| Moments::read(&mut bytes)).collect();
-            match moments.filter(|moments| bytes.is_empty() && moments.iter().all(gaussian::is_possible)) {
-                Some(moments) => *number = NumberStatistics { moments },
-                None => {
-                    return Err(refused(format!(
-                        "the sums of column {column} cannot be those of any numbers"
-                    )));
-                }
+            let moments = moments.filter(|moments| bytes.is_empty() && moments.iter().all(number::is_possible));
+            number.moments = moments.ok_or_else(|| {
+                refused(format!("the sums of column {column} cannot be those of any numbers"))
+            })?;
+            if number.spectrum.is_some() {
+                number.spectrum = Some(read_spectrum(file, &format!("column.{column}.spectrum"), classes)?);
             }
         }
     }
@@ -155,6 +158,12 @@ fn check(statistics: &Statistics) -> Result<()> {
     for factor in &statistics.factors {
         if factor.counts().is_some_and(|counts| (1..counts.rows()).any(|row| counts.row_is_zero(row))) {
             return contradiction("a value never occurs");
+        }
+        if let FamilyStatistics::Number(_, number) = factor
+            && let Some(spectrum) = &number.spectrum
+            && (0..spectrum.cells().len()).any(|cell| spectrum.counts().is_zero(cell, 0))
+        {
+            return contradiction("a number never occurs");
         }
         if classes.clone().any(|class| !factor.counts_all(class, &statistics.class_weight.exact(0, class))) {
             return contradiction("a column does not count every row");
@@ -207,6 +216,31 @@ fn read_names(file: &mut Container<'_>, prefix: &str) -> Result<Vocabulary> {
         return Err(invalid());
     }
     Ok(names)
+}
+
+/// The level, then the keys; the classes of the cells; their weights.
+fn write_spectrum(sections: &mut Vec<Section>, name: &str, spectrum: &Spectrum) {
+    let keys: Vec<u64> = std::iter::once(spectrum.level().into())
+        .chain(spectrum.cells().iter().map(|&(key, _)| key))
+        .collect();
+    let classes: Vec<u32> = spectrum.cells().iter().map(|&(_, class)| class).collect();
+    sections.push(Section::u64(format!("{name}.keys"), vec![keys.len()], keys.iter().copied()));
+    sections.push(Section::u32(&format!("{name}.classes"), vec![classes.len()], classes.iter().copied()));
+    write_tally(sections, &format!("{name}.counts"), spectrum.counts());
+}
+
+fn read_spectrum(file: &mut Container<'_>, name: &str, classes: usize) -> Result<Spectrum> {
+    let keys = file.take_u64(&format!("{name}.keys"))?;
+    let (_, of_cells) = file.take_u32(&format!("{name}.classes"), 1)?;
+    let counts = read_tally(file, &format!("{name}.counts"), of_cells.len(), 1)?;
+    let invalid = || refused(format!("the section `{name}` holds numbers that cannot be"));
+    let (level, keys) = keys.split_first().ok_or_else(invalid)?;
+    let level = u32::try_from(*level).map_err(|_| invalid())?;
+    if keys.len() != of_cells.len() || of_cells.iter().any(|&class| class as usize >= classes) {
+        return Err(invalid());
+    }
+    let cells = keys.iter().copied().zip(of_cells).collect();
+    Spectrum::from_parts(level, cells, counts).ok_or_else(invalid)
 }
 
 /// Cells as f64, and, where weights are fractions, what each cell lacks to be exact.

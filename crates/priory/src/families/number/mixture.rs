@@ -1,0 +1,108 @@
+//! Gaussian mixture: several humps in one class.
+//!
+//! f(x) = Σ share_j Normal(x | mean_j, variance_j), fitted by expectation and maximisation (Dempster, Laird and Rubin
+//! 1977) from groups of neighbouring numbers. The number of humps is the one with the least BIC, −2 ln L + p ln n
+//! (Schwarz 1978). It starts from quantiles, so nothing is left to chance. The imagined row of
+//! [`background`](super::background) is added.
+
+use super::background::{Background, Share};
+use super::normal::Normal;
+use super::numbers::{NumberColumn, Numbers};
+use crate::spectrum::Weighed;
+
+/// The most humps that are tried.
+const MOST_HUMPS: usize = 6;
+const MOST_ROUNDS: usize = 300;
+/// The likelihood per row has settled when a round adds less than this.
+const SETTLED: f64 = 1e-8;
+/// The standard deviation of a hump is at least this share of that of the class.
+const NARROWEST: f64 = 1e-2;
+
+/// The density of one class.
+#[derive(Debug, Clone)]
+pub(crate) struct Mixture {
+    /// The share of each hump.
+    pub(crate) humps: Vec<(f64, Normal)>,
+    share: Share,
+    background: Background,
+}
+
+impl Mixture {
+    pub(crate) fn fit(column: &NumberColumn) -> Vec<Mixture> {
+        let background = Background::of(column);
+        let classes = column.classes.iter().map(|class| {
+            let numbers = if class.weight > 0.0 { class } else { &column.pooled };
+            let least = least_variance(numbers, column);
+            Mixture { humps: best_humps(numbers, least), share: Share::of(class), background }
+        });
+        classes.collect()
+    }
+
+    pub(crate) fn ln(&self, x: f64) -> f64 {
+        let density = self.humps.iter().map(|(share, normal)| share * libm::exp(normal.ln(x))).sum();
+        self.background.ln_with(x, &self.share, density)
+    }
+}
+
+/// A hump cannot be narrower than what numbers are rounded to, or it would see nothing but the rounding.
+fn least_variance(numbers: &Numbers, column: &NumberColumn) -> f64 {
+    let rounding = column.resolution().filter(|_| column.exact).unwrap_or(0.0);
+    let least = (NARROWEST * NARROWEST * numbers.variance).max(rounding * rounding / 12.0);
+    if least > 0.0 { least } else { 1.0 }
+}
+
+fn best_humps(numbers: &Numbers, least_variance: f64) -> Vec<(f64, Normal)> {
+    let n = numbers.weight;
+    let tried = (1..=MOST_HUMPS).take_while(|&humps| humps == 1 || 5 * humps <= numbers.cells.len()).map(|humps| {
+        let (mixture, ln_likelihood) = settle(numbers, humps, least_variance);
+        let parameters = (3 * humps - 1) as f64;
+        (parameters * libm::log(n) - 2.0 * ln_likelihood, mixture)
+    });
+    tried.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, mixture)| mixture).unwrap_or_default()
+}
+
+/// Humps at even quantiles, moved until they stay where they are, and the log-likelihood of the rows.
+fn settle(numbers: &Numbers, humps: usize, least_variance: f64) -> (Vec<(f64, Normal)>, f64) {
+    let share = 1.0 / humps as f64;
+    let spread = (numbers.variance * share * share).max(least_variance);
+    let mut mixture: Vec<(f64, Normal)> = (0..humps)
+        .map(|hump| (share, Normal { mean: numbers.quantile((hump as f64 + 0.5) * share), variance: spread }))
+        .collect();
+    let mut before = f64::NEG_INFINITY;
+    for _ in 0..MOST_ROUNDS {
+        let (next, ln_likelihood) = round(&mixture, &numbers.cells, least_variance);
+        if ln_likelihood - before < SETTLED * numbers.weight {
+            return (mixture, ln_likelihood);
+        }
+        (mixture, before) = (next, ln_likelihood);
+    }
+    (mixture, before)
+}
+
+/// Better humps, and the log-likelihood of those given.
+fn round(mixture: &[(f64, Normal)], cells: &[Weighed], least_variance: f64) -> (Vec<(f64, Normal)>, f64) {
+    let mut sums = vec![(0.0, 0.0, 0.0); mixture.len()];
+    let mut ln_likelihood = 0.0;
+    let mut terms = vec![0.0; mixture.len()];
+    for &Weighed { value, weight } in cells {
+        for (term, (share, normal)) in terms.iter_mut().zip(mixture) {
+            *term = libm::log(*share) + normal.ln(value);
+        }
+        let most = terms.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let total: f64 = terms.iter().map(|term| libm::exp(term - most)).sum();
+        ln_likelihood += weight * (most + libm::log(total));
+        for ((sum, term), (_, normal)) in sums.iter_mut().zip(&terms).zip(mixture) {
+            let part = weight * libm::exp(term - most) / total;
+            // Around the old mean, so that a large offset cancels nothing.
+            let gap = value - normal.mean;
+            *sum = (sum.0 + part, sum.1 + part * gap, sum.2 + part * gap * gap);
+        }
+    }
+    let n: f64 = sums.iter().map(|sum| sum.0).sum();
+    let next = sums.iter().zip(mixture).filter(|((part, ..), _)| *part > 1e-9 * n).map(|(&(part, gap, square), (_, old))| {
+        let shift = gap / part;
+        let variance = (square / part - shift * shift).max(least_variance);
+        (part / n, Normal { mean: old.mean + shift, variance })
+    });
+    (next.collect(), ln_likelihood)
+}

@@ -1,0 +1,86 @@
+//! Gaussian family: x | class ~ Normal(mean, variance).
+//!
+//! Maximum likelihood: mean = Σx / n, variance = Σx² / n − mean², each rounded once from exact sums. A variance below
+//! the floor is raised to it, so that a column that is constant within a class does not rule out everything else.
+//!
+//! log p(x | class) = −½ ln(2π variance) − ½ z²,    z = (x − mean) / √variance
+
+use std::f64::consts::PI;
+
+use super::numbers::{NumberColumn, Numbers};
+use crate::settings::VarianceFloor;
+
+/// A normal distribution.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Normal {
+    pub(crate) mean: f64,
+    pub(crate) variance: f64,
+}
+
+impl Normal {
+    /// The distribution of each class.
+    pub(crate) fn fit(column: &NumberColumn, floor: VarianceFloor) -> Vec<Normal> {
+        column.classes.iter().map(|class| Normal::floored(class, &column.pooled, floor)).collect()
+    }
+
+    /// A class of which nothing is known is like everybody. If everybody is alike the column says nothing, and any
+    /// variance will do.
+    fn floored(class: &Numbers, everybody: &Numbers, floor: VarianceFloor) -> Normal {
+        let own = if class.weight > 0.0 { class } else { everybody };
+        let variance = match floor {
+            VarianceFloor::Relative(share) => own.variance.max(share * everybody.variance),
+            VarianceFloor::Absolute(floor) => own.variance.max(floor),
+            VarianceFloor::Added(amount) => own.variance + amount,
+            VarianceFloor::Sklearn(_) => unreachable!("resolved once all columns are known"),
+        };
+        Normal { mean: own.mean, variance: if variance > 0.0 { variance } else { 1.0 } }
+    }
+
+    pub(crate) fn ln(&self, x: f64) -> f64 {
+        let (log_peak, precision_root) = self.constants();
+        let z = (x - self.mean) * precision_root;
+        log_peak - 0.5 * z * z
+    }
+
+    /// −½ ln(2π variance) and 1 / √variance, which is finite for every variance above zero.
+    fn constants(&self) -> (f64, f64) {
+        (-0.5 * (libm::log(2.0 * PI) + libm::log(self.variance)), 1.0 / libm::sqrt(self.variance))
+    }
+}
+
+/// Constants of the log-density, folded once; one entry per class.
+#[derive(Debug, Clone)]
+pub(crate) struct NormalLikelihood {
+    pub(crate) mean: Vec<f64>,
+    pub(crate) variance: Vec<f64>,
+    precision_root: Vec<f64>,
+    log_peak: Vec<f64>,
+}
+
+impl NormalLikelihood {
+    pub(crate) fn new(normals: Vec<Normal>) -> Self {
+        let (log_peak, precision_root) = normals.iter().map(Normal::constants).unzip();
+        let (mean, variance) = normals.into_iter().map(|normal| (normal.mean, normal.variance)).unzip();
+        NormalLikelihood { mean, variance, precision_root, log_peak }
+    }
+
+    pub(crate) fn classes(&self) -> usize {
+        self.mean.len()
+    }
+
+    /// Adds log p(x | class) of every row to its scores; a missing x adds nothing.
+    pub(crate) fn add_log_likelihood(&self, values: &[f64], scores: &mut [f64]) {
+        let classes = self.mean.len();
+        let (mean, precision_root, log_peak) =
+            (&self.mean[..classes], &self.precision_root[..classes], &self.log_peak[..classes]);
+        for (scores, &x) in scores.chunks_exact_mut(classes).zip(values) {
+            if x.is_nan() {
+                continue;
+            }
+            for class in 0..classes {
+                let z = (x - mean[class]) * precision_root[class];
+                scores[class] += log_peak[class] - 0.5 * z * z;
+            }
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! Histogram family: a tree of halves over up to 64 bins of equal weight.
+//!
+//! The bins are cut by the column as a whole and halved again and again. At each halving a class goes left with
+//!
+//! ```text
+//! P(left) = (l + s q) / (l + r + s),    q the share of all classes together that goes left
+//! ```
+//!
+//! so that a class with few rows looks like everybody, and one with many like itself, coarse shape first. The strength s
+//! is the one under which the rows are most likely, each judged by the others. Since the cuts do not look at the classes,
+//! that judgement is fair.
+
+use super::histogram::equal_frequency;
+use super::numbers::NumberColumn;
+use super::steps::Bins;
+
+/// The most bins.
+const MOST_BINS: usize = 64;
+/// The least weight of a bin on average.
+const LEAST_WEIGHT: f64 = 10.0;
+/// The strengths that are tried.
+const STRENGTHS: [f64; 7] = [0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0];
+
+/// A tree with its strength chosen.
+#[derive(Debug, Clone)]
+pub(crate) struct Tree {
+    pub(crate) bins: Bins,
+    /// What everything else is shrunk towards.
+    pub(crate) strength: f64,
+    /// ln P(bin | class), one list per class.
+    pub(crate) ln: Vec<Vec<f64>>,
+    /// The log-likelihood of all rows, each without itself.
+    pub(crate) leave_one_out: f64,
+}
+
+impl Tree {
+    pub(crate) fn fit(column: &NumberColumn) -> Tree {
+        let most = (column.pooled.weight / LEAST_WEIGHT).clamp(1.0, MOST_BINS as f64);
+        let bins = Bins::new(column, equal_frequency(column, most as usize));
+        let pooled = Sums::new(&bins.pooled);
+        let classes: Vec<Sums> = bins.counts.iter().map(|counts| Sums::new(counts)).collect();
+        let leave_one_out = |strength: f64| -> f64 {
+            let halves = classes.iter().map(|class| Halves { class, pooled: &pooled, strength, gone: 1.0 });
+            halves.map(|halves| halves.leave_one_out()).sum()
+        };
+        let likelihoods = STRENGTHS.map(|strength| (leave_one_out(strength), strength));
+        let (best, strength) = likelihoods.into_iter().max_by(|a, b| a.0.total_cmp(&b.0)).unwrap_or_default();
+        let ln = classes.iter().map(|class| {
+            let halves = Halves { class, pooled: &pooled, strength, gone: 0.0 };
+            (0..bins.len()).map(|bin| halves.ln(bin)).collect()
+        });
+        Tree { ln: ln.collect(), bins, strength, leave_one_out: best }
+    }
+}
+
+/// Sums from the start, so that the weight of any range is a difference.
+struct Sums(Vec<f64>);
+
+impl Sums {
+    fn new(counts: &[f64]) -> Self {
+        let mut sum = 0.0;
+        let sums = counts.iter().map(|count| {
+            sum += count;
+            sum
+        });
+        Sums(std::iter::once(0.0).chain(sums).collect())
+    }
+
+    fn weight(&self, start: usize, end: usize) -> f64 {
+        self.0[end] - self.0[start]
+    }
+
+    fn len(&self) -> usize {
+        self.0.len() - 1
+    }
+}
+
+/// The way down to a bin.
+struct Halves<'a> {
+    class: &'a Sums,
+    pooled: &'a Sums,
+    strength: f64,
+    /// What is taken out of the bin that is asked for before it is asked for.
+    gone: f64,
+}
+
+impl Halves<'_> {
+    fn ln(&self, bin: usize) -> f64 {
+        let (mut start, mut end) = (0, self.class.len());
+        let mut product = 1.0;
+        while end - start > 1 {
+            let middle = start + (end - start) / 2;
+            let left = bin < middle;
+            let (from, to) = if left { (start, middle) } else { (middle, end) };
+            // Half a row on either side keeps a share above zero when the last row of a bin is taken out.
+            let share = (self.pooled.weight(from, to) - self.gone + 0.5).max(0.5)
+                / (self.pooled.weight(start, end) - self.gone + 1.0).max(1.0);
+            let own = (self.class.weight(from, to) - self.gone).max(0.0);
+            let all = (self.class.weight(start, end) - self.gone).max(0.0);
+            product *= (own + self.strength * share) / (all + self.strength);
+            (start, end) = (from, to);
+        }
+        libm::log(product)
+    }
+
+    fn leave_one_out(&self) -> f64 {
+        let bins = (0..self.class.len()).map(|bin| (bin, self.class.weight(bin, bin + 1)));
+        bins.filter(|&(_, weight)| weight > 0.0).map(|(bin, weight)| weight * self.ln(bin)).sum()
+    }
+}

@@ -1,0 +1,354 @@
+//! The spectrum: how much each number of a column weighs in each class, as finely as a bounded table can tell.
+//!
+//! A number is known by its **key**: the bits of its f64, turned so that they sort as numbers do, without the lowest
+//! few. How many are dropped, the **level**, is the least number for which the column has at most [`MOST_CELLS`]
+//! different pairs of key and class. So the level depends on nothing but the set of numbers and classes, and any split
+//! or order of the rows gives the same spectrum. Columns with few different numbers are kept as they are; timestamps
+//! keep what tells them apart, however far from zero they lie; heavy tails keep about the same relative precision
+//! everywhere.
+//!
+//! Weights are exact. What was dropped is not: forgetting takes the weights back to the last bit, but a level that the
+//! forgotten rows had raised stays where it is.
+
+use foldhash::fast::RandomState;
+use hashbrown::HashMap;
+
+use crate::exact::ExactSum;
+use crate::families::CountedRow;
+use crate::tally::Tally;
+
+/// More cells than this are not kept: the numbers are told apart less finely instead.
+pub(crate) const MOST_CELLS: usize = 1 << 13;
+
+/// The lowest bits that can be dropped: at this level only the sign is left.
+pub(crate) const MOST_DROPPED: u32 = 63;
+
+/// A key and a class.
+pub(crate) type Cell = (u64, u32);
+
+/// The weight of each cell, exactly.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Spectrum {
+    level: u32,
+    cells: Vec<Cell>,
+    ids: HashMap<Cell, u32, RandomState>,
+    /// One row per cell.
+    counts: Tally,
+}
+
+/// A number and what it weighs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Weighed {
+    pub(crate) value: f64,
+    pub(crate) weight: f64,
+}
+
+impl Spectrum {
+    /// A spectrum from what [`level`](Self::level), [`cells`](Self::cells) and [`counts`](Self::counts) say; `None`
+    /// unless the cells are in order, within bounds, and hold finite numbers.
+    pub(crate) fn from_parts(level: u32, cells: Vec<Cell>, counts: Tally) -> Option<Self> {
+        let finite = |&(key, _): &Cell| {
+            level <= MOST_DROPPED && key <= u64::MAX >> level && number(key, level).is_finite()
+        };
+        let sound = cells.len() <= MOST_CELLS && cells.is_sorted_by(|a, b| a < b) && cells.iter().all(finite);
+        let ids = cells.iter().copied().zip(0..).collect();
+        (sound && counts.rows() == cells.len()).then_some(Spectrum { level, cells, ids, counts })
+    }
+
+    /// How many low bits of the numbers are dropped.
+    pub(crate) fn level(&self) -> u32 {
+        self.level
+    }
+
+    pub(crate) fn cells(&self) -> &[Cell] {
+        &self.cells
+    }
+
+    pub(crate) fn counts(&self) -> &Tally {
+        &self.counts
+    }
+
+    /// Adds the numbers of some rows; NaN is missing.
+    pub(crate) fn observe(&mut self, values: &[f64], counted: &[CountedRow], weight: impl Fn(usize) -> f64) {
+        for &CountedRow { row, class } in counted {
+            let x = values[row as usize];
+            if !x.is_nan() {
+                self.add(x, class, weight(row as usize));
+            }
+        }
+    }
+
+    /// Adds a number with a weight, which may be negative.
+    #[inline]
+    pub(crate) fn add(&mut self, x: f64, class: u32, weight: f64) {
+        let cell = (bits(x) >> self.level, class);
+        let id = match self.ids.get(&cell) {
+            Some(&id) => id,
+            None => self.new_cell(x, class),
+        };
+        self.counts.add(id as usize, 0, weight);
+    }
+
+    #[cold]
+    fn new_cell(&mut self, x: f64, class: u32) -> u32 {
+        self.push((bits(x) >> self.level, class));
+        self.fit();
+        self.ids[&(bits(x) >> self.level, class)]
+    }
+
+    /// The id of a cell, which may be new.
+    fn push(&mut self, cell: Cell) -> u32 {
+        let next = self.cells.len() as u32;
+        let id = *self.ids.entry(cell).or_insert(next);
+        if id == next {
+            self.cells.push(cell);
+            self.counts.grow(self.cells.len(), 1);
+        }
+        id
+    }
+
+    /// Drops as many bits as it takes to have no more cells than there may be.
+    fn fit(&mut self) {
+        if self.cells.len() <= MOST_CELLS {
+            return;
+        }
+        let mut cells = self.cells.clone();
+        let mut level = self.level;
+        while cells.len() > MOST_CELLS && level < MOST_DROPPED {
+            level += 1;
+            cells.iter_mut().for_each(|cell| cell.0 >>= 1);
+            cells.sort_unstable();
+            cells.dedup();
+        }
+        self.raise(level);
+    }
+
+    /// Goes to a level at least as high.
+    fn raise(&mut self, level: u32) {
+        if level == self.level {
+            return;
+        }
+        let fine = std::mem::take(self);
+        self.level = level;
+        self.take_in(&fine, |class| class, 1.0);
+    }
+
+    fn take_in(&mut self, other: &Spectrum, class_of: impl Fn(u32) -> u32, sign: f64) {
+        let drop = self.level - other.level;
+        let row_of: Vec<usize> = other
+            .cells
+            .iter()
+            .map(|&(key, class)| self.push((key >> drop, class_of(class))) as usize)
+            .collect();
+        self.counts.merge(&other.counts, &row_of, &[0], sign);
+    }
+
+    /// Adds `sign` times `other`, whose class c is our `class_of[c]`.
+    pub(crate) fn merge(&mut self, other: &Self, class_of: &[usize], sign: f64) {
+        self.raise(self.level.max(other.level));
+        self.take_in(other, |class| class_of[class as usize] as u32, sign);
+        if sign < 0.0 {
+            *self = self.select(Some);
+        }
+        self.fit();
+    }
+
+    /// The first number and class of which `other` has more.
+    pub(crate) fn first_shortfall(&self, other: &Self, class_of: &[Option<usize>]) -> Option<(f64, usize)> {
+        let mut part = other.clone();
+        part.raise(self.level.max(other.level));
+        let row_of: Vec<Option<usize>> = (part.cells.iter())
+            .map(|&(key, class)| {
+                // A part cannot be coarser than the whole: its numbers are among those that the whole tells apart.
+                let cell = (key, class_of[class as usize]? as u32);
+                self.ids.get(&cell).filter(|_| part.level == self.level).map(|&id| id as usize)
+            })
+            .collect();
+        let (row, _) = self.counts.first_shortfall(&part.counts, &row_of, &[Some(0)])?;
+        let (key, class) = part.cells[row];
+        Some((number(key, part.level), class as usize))
+    }
+
+    /// The cells that count something, in order, with the classes renumbered; those of no class are left out.
+    fn select(&self, class_of: impl Fn(u32) -> Option<u32>) -> Self {
+        let mut kept: Vec<(Cell, usize)> = (self.cells.iter().zip(0..))
+            .filter(|&(_, id)| !self.counts.is_zero(id, 0))
+            .filter_map(|(&(key, class), id)| Some(((key, class_of(class)?), id)))
+            .collect();
+        kept.sort_unstable();
+        let rows: Vec<usize> = kept.iter().map(|&(_, id)| id).collect();
+        let cells: Vec<Cell> = kept.into_iter().map(|(cell, _)| cell).collect();
+        let ids = cells.iter().copied().zip(0..).collect();
+        Spectrum { level: self.level, cells, ids, counts: self.counts.select(&rows, &[0]) }
+    }
+
+    /// Sorted, without what counts zero, and with the classes in the order given.
+    pub(crate) fn canonical(&self, classes: &[usize]) -> Self {
+        let mut new_id = vec![None; classes.iter().max().map_or(0, |most| most + 1)];
+        classes.iter().zip(0..).for_each(|(&old, new)| new_id[old] = Some(new));
+        let mut canonical = self.select(|class| new_id.get(class as usize).copied().flatten());
+        if canonical.counts.classes() == 0 {
+            canonical.counts.grow(0, 1);
+        }
+        if canonical.cells.is_empty() {
+            canonical.level = 0;
+        }
+        canonical
+    }
+
+    /// The weight of a class, exactly.
+    pub(crate) fn class_total(&self, class: usize) -> ExactSum {
+        let mut total = ExactSum::default();
+        let of_class = self.cells.iter().enumerate().filter(|(_, cell)| cell.1 as usize == class);
+        for (id, _) in of_class {
+            total.merge(&self.counts.exact(id, 0));
+        }
+        total
+    }
+
+    /// The numbers of each class and their weights, in order. A cell of several numbers stands for the one in its
+    /// middle. The spectrum is canonical. Perhaps a number of some class and weight is to be left out.
+    pub(crate) fn by_class(&self, classes: usize, gone: Option<(f64, usize, f64)>) -> Vec<Vec<Weighed>> {
+        let mut lists = vec![Vec::new(); classes];
+        let gone = gone.map(|(x, class, weight)| ((bits(x) >> self.level, class as u32), weight));
+        for (id, &cell) in self.cells.iter().enumerate() {
+            let weight = match gone {
+                Some((of, weight)) if of == cell => self.counts.get_without(id, 0, weight),
+                _ => self.counts.get(id, 0),
+            };
+            if weight > 0.0 {
+                lists[cell.1 as usize].push(Weighed { value: number(cell.0, self.level), weight });
+            }
+        }
+        lists
+    }
+}
+
+/// The bits of a number, turned so that they sort as numbers do; −0 is 0.
+fn bits(x: f64) -> u64 {
+    let bits = (x + 0.0).to_bits();
+    if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
+}
+
+/// The number in the middle of a cell; at level 0, the number that the key stands for.
+fn number(key: u64, level: u32) -> f64 {
+    let middle = if level == 0 { 0 } else { 1_u64 << (level - 1) };
+    let bits = (key << level) | middle;
+    f64::from_bits(if bits >> 63 == 1 { bits & !(1 << 63) } else { !bits })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn spectrum(rows: &[(f64, u32)]) -> Spectrum {
+        let mut spectrum = Spectrum::default();
+        rows.iter().for_each(|&(x, class)| spectrum.add(x, class, 1.0));
+        spectrum
+    }
+
+    fn picture(spectrum: &Spectrum) -> (u32, Vec<Cell>, Vec<f64>) {
+        let canonical = spectrum.canonical(&[0, 1, 2]);
+        (canonical.level, canonical.cells.clone(), canonical.counts.cells().collect())
+    }
+
+    /// SplitMix64, as a number between 0 and 1.
+    fn uniform(seed: u64) -> impl FnMut() -> f64 {
+        let mut state = seed;
+        move || {
+            state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let mut z = state;
+            z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
+        }
+    }
+
+    #[test]
+    fn keys_sort_as_numbers_do_and_give_them_back() {
+        let numbers = [f64::MIN, -1.5, -1e-310, 0.0, 5e-324, 1.0, 1.0 + f64::EPSILON, 1e300, f64::MAX];
+        assert!(numbers.windows(2).all(|pair| bits(pair[0]) < bits(pair[1])));
+        assert!(numbers.iter().all(|&x| number(bits(x), 0) == x));
+        assert_eq!(bits(-0.0), bits(0.0));
+    }
+
+    #[test]
+    fn few_numbers_are_kept_as_they_are() {
+        let rows: Vec<(f64, u32)> = (0..20_000).map(|i| (f64::from(i % 1000) * 0.1, i % 3)).collect();
+        let spectrum = spectrum(&rows).canonical(&[0, 1, 2]);
+        assert_eq!(spectrum.level(), 0);
+        let by_class = spectrum.by_class(3, None);
+        assert_eq!(by_class[0][1], Weighed { value: 0.1, weight: 7.0 });
+    }
+
+    #[test]
+    fn many_numbers_are_told_apart_as_finely_as_their_own_spread_needs() {
+        let mut random = uniform(1);
+        type Shape = (&'static str, fn(f64) -> f64, f64);
+        // The largest gap between a number and the middle of its cell, as a share of the quartile range.
+        let shapes: [Shape; 4] = [
+            ("timestamps", |u| 1.7e9 + 2000.0 * u, 1e-3),
+            ("around zero", |u| libm::log(u / (1.0 - u)), 1e-2),
+            ("heavy tail", |u| 1.0 / (u * u), 2e-3),
+            ("whole numbers", |u| (u * 1e6).floor(), 1e-3),
+        ];
+        for (name, shape, precision) in shapes {
+            let rows: Vec<(f64, u32)> = (0..60_000).map(|i| (shape(random()), i % 2)).collect();
+            let spectrum = spectrum(&rows);
+            assert!(spectrum.level > 0 && spectrum.cells.len() <= MOST_CELLS, "{name}");
+            assert!(spectrum.cells.len() > MOST_CELLS / 5, "{name}: {} cells", spectrum.cells.len());
+            let mut sorted: Vec<f64> = rows.iter().map(|row| row.0).collect();
+            sorted.sort_by(f64::total_cmp);
+            let quartiles = sorted[45_000] - sorted[15_000];
+            let gap = |x: f64| (x - number(bits(x) >> spectrum.level, spectrum.level)).abs();
+            let worst = sorted[15_000..45_000].iter().map(|&x| gap(x)).fold(0.0, f64::max);
+            assert!(worst <= precision * quartiles, "{name}: {}", worst / quartiles);
+        }
+    }
+
+    #[test]
+    fn the_level_depends_on_the_numbers_alone() {
+        let mut random = uniform(2);
+        let rows: Vec<(f64, u32)> = (0..30_000).map(|i| (random() - 0.5, i % 3)).collect();
+        let whole = spectrum(&rows);
+        let mut backwards = rows.clone();
+        backwards.reverse();
+        assert_eq!(picture(&spectrum(&backwards)), picture(&whole));
+        for parts in [2, 7, 64] {
+            let mut merged = Spectrum::default();
+            for part in rows.chunks(rows.len().div_ceil(parts)) {
+                merged.merge(&spectrum(part), &[0, 1, 2], 1.0);
+            }
+            assert_eq!(picture(&merged), picture(&whole), "{parts} parts");
+        }
+        // What is taken away leaves the weights of the rest, at the level of the whole.
+        let mut rest = whole.clone();
+        rest.merge(&spectrum(&rows[..10_000]), &[0, 1, 2], -1.0);
+        let mut expected = spectrum(&rows[10_000..]);
+        expected.raise(whole.level);
+        assert_eq!(picture(&rest), picture(&expected));
+        assert_eq!(whole.first_shortfall(&spectrum(&rows[..10_000]), &[Some(0), Some(1), Some(2)]), None);
+        assert!(rest.first_shortfall(&whole, &[Some(0), Some(1), Some(2)]).is_some());
+    }
+
+    proptest! {
+        #[test]
+        fn anything_finite_fits(values in prop::collection::vec(any::<f64>().prop_filter("finite", |x| x.is_finite()), 0..200), repeat in 1u64..200) {
+            // Multiplying by powers of two spreads the values over all magnitudes without making new mantissas.
+            let mut spectrum = Spectrum::default();
+            for (i, &x) in values.iter().enumerate() {
+                for j in 0..repeat {
+                    let y = x * libm::exp2(j as f64 * 3.0 - 300.0);
+                    if y.is_finite() {
+                        spectrum.add(y, (i % 3) as u32, 1.0);
+                    }
+                }
+            }
+            prop_assert!(spectrum.cells.len() <= MOST_CELLS);
+            let canonical = spectrum.canonical(&[0, 1, 2]);
+            prop_assert!(canonical.by_class(3, None).concat().iter().all(|cell| cell.value.is_finite()));
+        }
+    }
+}
