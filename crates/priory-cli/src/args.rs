@@ -112,6 +112,10 @@ pub(crate) struct InputArgs {
     /// csv, jsonl, svmlight, parquet or arrow, for example `--input-format jsonl` [default: what name and contents say]
     #[arg(long, value_name = "FORMAT", hide_possible_values = true)]
     pub(crate) input_format: Option<InputFormatChoice>,
+    /// How many columns a table in svmlight format has, if its beginning does not show all of them, for example
+    /// `--columns 54`
+    #[arg(long, value_name = "COUNT")]
+    pub(crate) columns: Option<usize>,
     /// What to do with a word in a column of numbers: stop with an error, or take it as missing and say how many,
     /// for example `--on-bad-value missing` [default: error]
     #[arg(long, value_name = "WHAT", hide_possible_values = true)]
@@ -120,7 +124,9 @@ pub(crate) struct InputArgs {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum EncodingChoice {
+    #[value(alias = "utf-8")]
     Utf8,
+    #[value(alias = "latin-1")]
     Latin1,
 }
 

@@ -209,7 +209,7 @@ impl InputArgs {
             comment: self.comment,
             header: !self.no_header,
             encoding,
-            columns: None,
+            columns: self.columns,
             bad_values,
         }
     }

@@ -1,6 +1,6 @@
 //! What the columns of a table are: what was said about them, and for the rest what their first rows look like.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
@@ -243,12 +243,13 @@ impl Sample {
             && let Some(table) = others.next()
         {
             let mut table = table?;
-            let names: Vec<String> = table.columns().into_iter().map(|column| column.name).collect();
             let more = table.sample(SAMPLE_ROWS - rows)?;
+            let positions: HashMap<&str, usize> =
+                table.header().iter().map(String::as_str).zip(0..).collect();
             rows += more.rows;
             for (name, values) in sample.names.iter().zip(&mut sample.columns) {
-                if let Some(i) = names.iter().position(|other| other == name) {
-                    values.extend_from_slice(&more.columns[i]);
+                if let Some(&position) = positions.get(name.as_str()) {
+                    values.extend_from_slice(&more.columns[position]);
                 }
             }
         }

@@ -185,9 +185,9 @@ impl Records {
 /// A header with more columns than this is a mistake: no model of them would fit into memory.
 pub(crate) const MOST_COLUMNS: usize = 1 << 20;
 
-/// The fields of the first record of a block that is not blank, and where the next record begins. More fields than
-/// there may be columns are a flaw.
-pub(crate) fn first_record(block: &[u8], dialect: Dialect) -> (Result<Vec<&[u8]>, Flaw>, usize) {
+/// The fields of the first record of a block that is not blank, and where it stands. More fields than there may be
+/// columns are a flaw.
+pub(crate) fn first_record(block: &[u8], dialect: Dialect) -> Result<(Vec<&[u8]>, Range<usize>), Flaw> {
     let mut marks = Marks::new(block, dialect);
     let mut starts = Vec::new();
     let mut record = 0;
@@ -198,19 +198,19 @@ pub(crate) fn first_record(block: &[u8], dialect: Dialect) -> (Result<Vec<&[u8]>
         }
         starts.clear();
         match split_record(&mut marks, record, &mut starts) {
-            Err(flaw) => return (Err(flaw), record),
+            Err(flaw) => return Err(flaw),
             Ok(next) if starts.len() == 2 && starts[0] + 1 == starts[1] => record = next,
             Ok(next) => {
                 let found = starts.len() - 1;
                 if found > MOST_COLUMNS {
-                    return (Err(Flaw::FieldCount { found }), record);
+                    return Err(Flaw::FieldCount { found });
                 }
                 let field = |pair: &[u32]| &block[pair[0] as usize..pair[1] as usize - 1];
-                return (Ok(starts.windows(2).map(field).collect()), next);
+                return Ok((starts.windows(2).map(field).collect(), record..next));
             }
         }
     }
-    (Ok(Vec::new()), record)
+    Ok((Vec::new(), record..record))
 }
 
 /// Notes the starts of the fields of the record that begins here, and returns where the next record begins.

@@ -133,7 +133,7 @@ fn read_header(source: &mut Source, dialect: Dialect, named: bool) -> Result<Vec
     let name = source.name().to_owned();
     let mut block = Vec::new();
     // A block may hold nothing but comments.
-    let (fields, end) = loop {
+    let (fields, place) = loop {
         let found = source.next_block(&mut block).map_err(|mut error| {
             error.make_header();
             error
@@ -142,12 +142,12 @@ fn read_header(source: &mut Source, dialect: Dialect, named: bool) -> Result<Vec
             return Err(Error::Empty { name });
         }
         match first_record(&block, dialect) {
-            (Ok(fields), _) if fields.is_empty() => {}
-            (Ok(fields), end) => break (fields, end),
-            (Err(Flaw::TextAfterQuote { field }), _) => {
+            Ok((fields, _)) if fields.is_empty() => {}
+            Ok(found) => break found,
+            Err(Flaw::TextAfterQuote { field }) => {
                 return Err(Error::TextAfterQuote { name, row: 0, column: (field + 1).to_string() });
             }
-            (Err(Flaw::FieldCount { found }), _) => {
+            Err(Flaw::FieldCount { found }) => {
                 return Err(Error::TooManyColumns { name, columns: found, most: MOST_COLUMNS });
             }
         }
@@ -168,9 +168,8 @@ fn read_header(source: &mut Source, dialect: Dialect, named: bool) -> Result<Vec
         }
         header.push(if named { unquoted(field, &mut scratch).to_owned() } else { column });
     }
-    if named {
-        block.drain(..end);
-    }
+    // Comments and blank lines before it belong to no row, wherever the block happened to begin.
+    block.drain(..if named { place.end } else { place.start });
     source.give_back(block);
     Ok(header)
 }

@@ -22,6 +22,9 @@ use crate::source::{Framing, Source};
 /// How many rows are looked at to see which columns there are.
 const ROWS_AHEAD: u64 = 10_000;
 
+/// More different keys than this are no columns.
+const MOST_COLUMNS: usize = 1 << 16;
+
 /// Where a value stands in its block, and what it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Value {
@@ -64,7 +67,7 @@ impl Value {
 /// Reads the beginning to see which columns there are, and what is in them.
 pub(crate) fn open(source: &mut Source) -> Result<Vec<(String, Stored)>> {
     source.set_framing(Framing::Lines);
-    let mut columns: Vec<(String, Stored, bool)> = Vec::new();
+    let mut columns: Vec<ColumnAhead> = Vec::new();
     let mut positions: HashMap<String, usize> = HashMap::new();
     let mut rows = 0;
     let mut scratch = String::new();
@@ -73,22 +76,31 @@ pub(crate) fn open(source: &mut Source) -> Result<Vec<(String, Stored)>> {
         let before = rows;
         let mut scanner = Scanner { text, at: 0 };
         while rows < ROWS_AHEAD && scanner.find_object() {
+            rows += 1;
             let scanned = scanner.object(|key, value| {
-                let key = key.written(text, &mut scratch);
-                let position = positions.get(key).copied().unwrap_or_else(|| {
-                    columns.push((key.to_owned(), Stored::Text, false));
-                    positions.insert(key.to_owned(), columns.len() - 1);
+                if columns.len() > MOST_COLUMNS {
+                    return Ok(()); // too many already
+                }
+                let name = key.written(text, &mut scratch);
+                let position = positions.get(name).copied().unwrap_or_else(|| {
+                    columns.push(ColumnAhead { name: name.to_owned(), stored: None, row: 0 });
+                    positions.insert(name.to_owned(), columns.len() - 1);
                     columns.len() - 1
                 });
-                let (_, stored, seen) = &mut columns[position];
-                if let Some(now) = stored_as(value, text) {
-                    *stored = if *seen { common(*stored, now) } else { now };
-                    *seen = true;
+                let column = &mut columns[position];
+                if column.row == rows {
+                    return Err(Flaw::Twice(key));
                 }
+                column.row = rows;
+                let now = stored_as(value, text);
+                column.stored = column.stored.zip(now).map(|(a, b)| common(a, b)).or(column.stored).or(now);
                 Ok(())
             });
-            rows += 1;
             scanned.map_err(|flaw| flaw.in_row(name, rows - before, text))?;
+            if columns.len() > MOST_COLUMNS {
+                let what = format!("makes more than {MOST_COLUMNS} columns; perhaps its keys are data");
+                return Err(Error::Row { name: name.into(), row: rows - before, what });
+            }
         }
         Ok((rows, rows < ROWS_AHEAD))
     })?;
@@ -96,7 +108,17 @@ pub(crate) fn open(source: &mut Source) -> Result<Vec<(String, Stored)>> {
         return Err(Error::Empty { name: source.name().into() });
     }
     source.limit_cells(columns.len());
-    Ok(columns.into_iter().map(|(name, stored, _)| (name, stored)).collect())
+    let columns = columns.into_iter();
+    Ok(columns.map(|column| (column.name, column.stored.unwrap_or(Stored::Text))).collect())
+}
+
+/// A column as the beginning of the file shows it.
+struct ColumnAhead {
+    name: String,
+    /// What can hold all values so far.
+    stored: Option<Stored>,
+    /// The last row that has it, counted from 1.
+    row: u64,
 }
 
 fn stored_as(value: Value, text: &str) -> Option<Stored> {

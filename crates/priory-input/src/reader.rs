@@ -3,6 +3,7 @@
 //! Blocks are handed out one at a time under a lock, which is short, and taken apart outside it, which is long. So any
 //! number of threads can read one table, in bounded memory, and nobody needs to know the others.
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -41,7 +42,9 @@ pub(crate) struct Plan {
 impl Plan {
     pub(crate) fn new(table: &Table, schema: &Schema, purpose: Purpose) -> Result<Self> {
         let header = table.header();
-        let find = |name: &str| header.iter().position(|column| column == name);
+        // A table may have a million columns, so that each is not looked for among all the others.
+        let positions: HashMap<&str, usize> = header.iter().map(String::as_str).zip(0..).collect();
+        let find = |name: &str| positions.get(name).copied();
         let (mut target, mut weight) = (None, None);
         if purpose == Purpose::Learning {
             target = Some(table.column("target", &schema.target)?);

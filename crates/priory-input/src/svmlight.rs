@@ -19,6 +19,9 @@ use crate::table::Purpose;
 /// More columns than this do not fit into a dense table.
 pub(crate) const MOST_COLUMNS: usize = 1_000_000;
 
+/// More columns than this must be asked for: a slip of a digit, or a few bytes from a stranger, would take gigabytes.
+const MOST_UNASKED: usize = 1 << 16;
+
 /// Reads the beginning to see how many columns there are, and names them.
 pub(crate) fn open(source: &mut Source, options: &ReadOptions) -> Result<Vec<String>> {
     source.set_framing(Framing::Lines);
@@ -26,7 +29,6 @@ pub(crate) fn open(source: &mut Source, options: &ReadOptions) -> Result<Vec<Str
     if width > MOST_COLUMNS {
         return Err(Error::TooManyColumns { name: source.name().into(), columns: width, most: MOST_COLUMNS });
     }
-    let most = options.columns.unwrap_or(MOST_COLUMNS);
     let mut rows = 0;
     source.look_ahead(Sample::MOST_BYTES, |name, block| {
         let before = rows;
@@ -34,7 +36,7 @@ pub(crate) fn open(source: &mut Source, options: &ReadOptions) -> Result<Vec<Str
             rows += 1;
             let row = read_row(line, |index, _| {
                 width = width.max(index);
-                check_width(index, most, options.columns.is_none())
+                check_asked(index, options.columns)
             });
             row.map_err(|what| Error::Row { name: name.into(), row: rows - before, what })?;
         }
@@ -147,7 +149,9 @@ impl SvmlightParser {
                 return if plan.purpose == Purpose::Scoring {
                     Ok(())
                 } else {
-                    check_width(index, width, true)
+                    Err(format!(
+                        "has index {index}, but the beginning of the file goes up to {width} only; say how many columns there are with --columns"
+                    ))
                 };
             }
             if bad.is_ok() {
@@ -242,15 +246,13 @@ fn parse_index(index: &str) -> std::result::Result<usize, String> {
     }
 }
 
-fn check_width(index: usize, width: usize, seen: bool) -> std::result::Result<(), String> {
-    if index <= width {
-        Ok(())
-    } else if seen {
-        Err(format!(
-            "has index {index}, but the beginning of the file goes up to {width} only; say how many columns there are with --columns"
-        ))
-    } else {
-        Err(format!("has index {index}, but --columns says {width}"))
+fn check_asked(index: usize, columns: Option<usize>) -> std::result::Result<(), String> {
+    match columns {
+        Some(columns) if index > columns => Err(format!("has index {index}, but --columns says {columns}")),
+        None if index > MOST_UNASKED => Err(format!(
+            "has index {index}; if there are more than {MOST_UNASKED} columns, say how many with --columns"
+        )),
+        _ => Ok(()),
     }
 }
 

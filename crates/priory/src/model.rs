@@ -1,5 +1,7 @@
 //! What is concluded from statistics: logarithms of priors and likelihoods, ready to be added up.
 
+use std::collections::HashMap;
+
 use crate::batch::Batch;
 use crate::error::{Error, Result};
 use crate::estimate;
@@ -221,13 +223,15 @@ impl Model {
 
 /// Settings that name a column must mean one that exists and has them for itself.
 fn check_columns(settings: &Settings, schema: &Schema) -> Result<()> {
+    let kinds: HashMap<&str, Kind> =
+        schema.columns.iter().map(|column| (column.name.as_str(), column.kind)).collect();
     for name in settings.column_smoothing.keys().chain(settings.families.keys()) {
-        let Some(position) = schema.position(name) else {
+        let Some(&kind) = kinds.get(name.as_str()) else {
             return Err(Error::Settings(format!(
                 "the settings name the column `{name}`, which the model does not have"
             )));
         };
-        if schema.columns[position].kind == Kind::Joint {
+        if kind == Kind::Joint {
             return Err(Error::Settings(format!(
                 "the column `{name}` is part of the joint table, which is smoothed as a whole"
             )));

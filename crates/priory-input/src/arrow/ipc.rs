@@ -80,7 +80,10 @@ impl ArrowStream {
             block_rows: Limits::USUAL.rows,
             rest: None,
         };
-        let frame = stream.next_frame()?.ok_or(Error::Empty { name: name.clone() })?;
+        let frame = stream.next_frame()?.ok_or_else(|| {
+            // A stream may have nothing in it; a file without columns lost them.
+            if is_file { stream.cut_short() } else { Error::Empty { name: name.clone() } }
+        })?;
         stream.schema = guarded(&name, FORMAT, || {
             let message = frame.message(&name)?;
             let schema = message.header_as_schema();

@@ -5,6 +5,7 @@
 //! opens the group and skips to its slice, which costs it the pages that two slices share. Slices have as many rows as a
 //! page of numbers of the usual size, or half of it, and so on, to share few.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -108,15 +109,12 @@ impl ParquetFile {
         for &position in &wanted {
             check_type(&contents.name, &fields[position])?;
         }
-        let empty = Batch::new(schema);
-        let as_category = |position: usize| {
-            let feature = plan.features.iter().position(|found| *found == Some(position));
-            feature.map_or(plan.target == Some(position), |feature| {
-                matches!(empty.columns[feature], BatchColumn::Category(_))
-            })
-        };
+        let features = Batch::new(schema).columns.into_iter().zip(&plan.features);
+        let categories = features.filter(|(column, _)| matches!(column, BatchColumn::Category(_)));
+        let categories: HashSet<usize> =
+            categories.filter_map(|(_, &position)| position).chain(plan.target).collect();
         let fields = fields.iter().enumerate().map(|(position, field)| {
-            match dictionary_of(field.data_type()).filter(|_| as_category(position)) {
+            match dictionary_of(field.data_type()).filter(|_| categories.contains(&position)) {
                 Some(data_type) => Arc::new(field.as_ref().clone().with_data_type(data_type)),
                 None => Arc::clone(field),
             }

@@ -118,6 +118,23 @@ fn columns_come_from_the_beginning() {
     }
 }
 
+#[test]
+fn there_is_an_end_to_the_columns() {
+    let object = |from: usize, count: usize| {
+        let pairs: Vec<String> = (from..from + count).map(|i| format!("\"k{i}\":1")).collect();
+        format!("{{{}}}\n", pairs.join(","))
+    };
+    let limits = Limits { record: 8 << 20, ..Limits::USUAL };
+    let half = MOST_COLUMNS / 2;
+    let most = object(0, half) + &object(half, half);
+    assert_eq!(open(&most, limits).unwrap().header().len(), MOST_COLUMNS);
+    for (text, row) in [(most + &object(7, MOST_COLUMNS), 3), (object(0, 2 * MOST_COLUMNS), 1)] {
+        let error = open(&text, limits).err().unwrap().to_string();
+        let expected = format!("t: row {row} makes more than 65536 columns; perhaps its keys are data");
+        assert_eq!(error, expected);
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
 

@@ -240,6 +240,15 @@ fn columns_without_names_are_numbered() {
         let rows = rows(table, &schema("1", &["2"]), Purpose::Learning).unwrap();
         assert_eq!(rows, [(some("x"), vec![some("y")], None), (some("1"), vec![some("2")], None)]);
     }
+    // What comes before the first row is not looked at, whether or not it has a block of its own.
+    let options = ReadOptions { comment: Some(b'#'), ..options };
+    for block in [4, 8, 16, 1 << 20] {
+        for text in [&b"# caf\xe9 \xff\n\n\nx\n1\n"[..], b"\n\n\n\n\n\nx\n1\n", b"x\n1"] {
+            let table = open_with(text, &options, limits(block, 3)).unwrap();
+            let rows = rows(table, &schema("1", &[]), Purpose::Learning).unwrap();
+            assert_eq!(rows, [(some("x"), vec![], None), (some("1"), vec![], None)], "{block}: {text:?}");
+        }
+    }
 }
 
 #[test]

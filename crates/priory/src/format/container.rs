@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::de::{Deserializer, MapAccess, Visitor};
+use serde::ser::{SerializeMap, Serializer};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
@@ -18,7 +19,7 @@ const ALIGNMENT: usize = 64;
 /// A checksum covers this much of a section, so that a part of a large one can be checked by itself.
 const BLOCK: usize = 64 * 1024;
 /// No honest header is larger; it is compared with the file's size before anything is allocated.
-const LONGEST_HEADER: u64 = 100 << 20;
+const LONGEST_HEADER: u64 = 1 << 30;
 
 const METADATA: &str = "__metadata__";
 const CHECKSUMS: &str = "checksums";
@@ -125,17 +126,27 @@ fn padded(sections: Vec<Section>) -> Vec<Section> {
 
 /// The length and the JSON, filled up with spaces.
 fn header(metadata: &BTreeMap<&str, String>, entries: &[(&str, Entry)]) -> Vec<u8> {
-    let mut object = serde_json::Map::new();
-    object.insert(METADATA.into(), serde_json::json!(metadata));
-    for (name, entry) in entries {
-        object.insert((*name).into(), serde_json::json!(entry));
-    }
-    let mut json = serde_json::Value::Object(object).to_string();
-    let length = (8 + json.len()).next_multiple_of(ALIGNMENT) - 8;
-    json.extend(std::iter::repeat_n(' ', length - json.len()));
-    let mut header = (length as u64).to_le_bytes().to_vec();
-    header.extend_from_slice(json.as_bytes());
+    let mut header = vec![0; 8];
+    write_json(&mut header, metadata, entries).expect("names are strings, and memory takes everything");
+    header.resize(header.len().next_multiple_of(ALIGNMENT), b' ');
+    let length = header.len() as u64 - 8;
+    header[..8].copy_from_slice(&length.to_le_bytes());
     header
+}
+
+/// Entry by entry: a table may have a million columns, of which a tree in memory would take kilobytes each.
+fn write_json(
+    out: &mut Vec<u8>,
+    metadata: &BTreeMap<&str, String>,
+    entries: &[(&str, Entry)],
+) -> serde_json::Result<()> {
+    let mut serializer = serde_json::Serializer::new(out);
+    let mut object = serializer.serialize_map(None)?;
+    object.serialize_entry(METADATA, metadata)?;
+    for (name, entry) in entries {
+        object.serialize_entry(name, entry)?;
+    }
+    object.end()
 }
 
 /// A container that was opened and whose every byte was checked.
@@ -273,9 +284,9 @@ fn check_sums(header: &[u8], sections: &[(String, Entry, &[u8])]) -> Result<()> 
     loop {
         match (expected.next(), stored.next()) {
             (None, None) => return Ok(()),
-            (Some((name, block)), Some(&sum)) if crc32fast::hash(block) == u32::from_le_bytes(sum) => {
-                let _ = name;
-            }
+            // A fuzzer cannot guess checksums, and is to get behind them.
+            (Some((_, block)), Some(&sum))
+                if crc32fast::hash(block) == u32::from_le_bytes(sum) || cfg!(fuzzing) => {}
             (Some((name, _)), _) => {
                 return Err(refused(format!("it is damaged: the checksum of `{name}` is wrong")));
             }

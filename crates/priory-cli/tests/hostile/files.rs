@@ -1,0 +1,154 @@
+//! Files, models and schemas that cannot be read or written.
+
+use super::*;
+
+#[test]
+fn files_that_cannot_be_read() {
+    let folder = Folder::new();
+    folder.write("t.csv", "a,y\n1,p\n0,q\n");
+    folder.stdout("train t.csv --target y -o m.priory");
+    fs::create_dir(folder.path("folder")).unwrap();
+    let is_directory = "folder: cannot be read: Is a directory (os error 21)";
+    for arguments in [
+        "train folder --target y",
+        "train t.csv folder --target y",
+        "predict m.priory folder",
+        "show folder",
+        "merge m.priory folder -o n.priory",
+    ] {
+        assert_eq!(folder.refusal(arguments), is_directory, "priory {arguments}");
+    }
+    for arguments in
+        ["train t.csv --target y -o folder", "predict m.priory t.csv -o folder", "learn folder t.csv"]
+    {
+        let told = folder.refusal(arguments);
+        assert!(told.starts_with("folder: cannot be ") && told.contains("Is a directory"), "{told}");
+    }
+    let told = folder.refusal("train nowhere.csv --target y");
+    assert_eq!(told, "nowhere.csv: cannot be opened: No such file or directory (os error 2)");
+    let told = folder.refusal("train t.csv/t.csv --target y");
+    assert_eq!(told, "t.csv/t.csv: cannot be opened: Not a directory (os error 20)");
+
+    let locked = folder.path("locked.csv");
+    folder.write("locked.csv", "a,y\n1,p\n");
+    let mut permissions = fs::metadata(&locked).unwrap().permissions();
+    std::os::unix::fs::PermissionsExt::set_mode(&mut permissions, 0o000);
+    fs::set_permissions(&locked, permissions).unwrap();
+    if fs::File::open(&locked).is_ok() {
+        eprintln!("not tested: every file is readable for this user");
+        return;
+    }
+    let told = folder.refusal("train locked.csv --target y");
+    assert_eq!(told, "locked.csv: cannot be opened: Permission denied (os error 13)");
+}
+
+#[test]
+fn models_that_are_none() {
+    let folder = Folder::new();
+    folder.write("t.csv", "a,b,y\nu,1.5,p\nv,2.5,q\n").write("empty.priory", "");
+    folder.stdout("train t.csv --target y -o m.priory");
+    let model = fs::read(folder.path("m.priory")).unwrap();
+    folder.write("cut.priory", &model[..model.len() - 1]);
+    folder.write("longer.priory", [model.as_slice(), b"x"].concat());
+    let mut changed = model.clone();
+    changed[model.len() / 2] ^= 4;
+    folder.write("changed.priory", changed);
+    for name in ["t.csv", "empty.priory", "cut.priory", "longer.priory", "changed.priory"] {
+        for arguments in [
+            format!("show {name}"),
+            format!("predict {name} t.csv -o p.csv"),
+            format!("learn {name} t.csv"),
+            format!("merge m.priory {name} -o n.priory"),
+        ] {
+            let told = folder.refusal(&arguments);
+            assert!(told.starts_with(&format!("{name}: not a usable model file: ")), "{told}");
+        }
+    }
+    // What never ends is recognised by its beginning.
+    let told = folder.refusal("show /dev/zero");
+    assert!(told.starts_with("/dev/zero: not a usable model file: "), "{told}");
+    folder.write("large.csv", "");
+    fs::File::options().write(true).open(folder.path("large.csv")).unwrap().set_len(1 << 40).unwrap();
+    let told = sentence("show large.csv", &folder.command("show large.csv").output().unwrap());
+    assert!(told.starts_with("large.csv: not a usable model file: "), "{told}");
+}
+
+#[test]
+fn models_of_another_table() {
+    let folder = Folder::new();
+    folder.write("t.csv", "a,b,y\nu,1.5,p\nv,2.5,q\n").write("other.csv", "c,d,z\nu,1.5,p\nv,2.5,q\n");
+    folder.stdout("train t.csv --target y -o m.priory");
+    folder.stdout("train other.csv --target z -o o.priory");
+    let cases = [
+        ("predict m.priory other.csv", "other.csv: none of the model's features is in this table"),
+        ("learn m.priory other.csv", "other.csv: there is no target column `y`"),
+        ("merge m.priory o.priory -o n.priory", "the models do not describe the same table"),
+        ("predict m.priory m.priory", "m.priory: this is a binary file"),
+        ("train m.priory --target y", "m.priory: this is a binary file"),
+    ];
+    for (arguments, expected) in cases {
+        let told = folder.refusal(arguments);
+        assert!(told.contains(expected), "priory {arguments}: {told}");
+    }
+}
+
+#[test]
+fn standard_input_can_be_read_once() {
+    let folder = Folder::new();
+    folder.write("t.csv", "a,y\n1,p\n0,q\n");
+    folder.stdout("train t.csv --target y -o m.priory");
+    for arguments in ["train - - --target y", "train - t.csv - --target y", "learn m.priory - -"] {
+        let (told, _) = folder.refusal_of_stream(arguments, b"a,y\n1,p\n0,q\n", b"", 1);
+        assert_eq!(told, "standard input can be read only once", "priory {arguments}");
+    }
+    // A file is as good the second time: its rows count twice.
+    assert!(folder.remarks("train t.csv t.csv --target y -o n.priory").contains("4 rows"));
+}
+
+#[test]
+fn a_full_disk_leaves_things_as_they_were() {
+    let folder = Folder::new();
+    let rows: String = (0..20_000).map(|i| format!("v{i},{}\n", i % 2)).collect();
+    folder.write("t.csv", format!("a,y\n{rows}")).write("small.csv", "a,y\nv1,0\nv2,1\n");
+    folder.stdout("train small.csv --target y -o m.priory");
+    folder.stdout("predict m.priory small.csv -o p.csv");
+    folder.stdout("train t.csv --target y --as a=category -o large.priory");
+    // A file may have so few bytes that a small one fits and a large one breaks off.
+    for arguments in [
+        "train t.csv --target y --as a=category -o m.priory",
+        "train t.csv --target y --as a=category -o new.priory",
+        "predict m.priory t.csv --probabilities -o p.csv",
+        "predict m.priory t.csv --probabilities -o new.csv",
+        "learn m.priory t.csv",
+        "merge m.priory large.priory -o m.priory",
+    ] {
+        let told = folder.refusal_of(arguments, folder.prepared("trap '' XFSZ; ulimit -f 16;", arguments));
+        assert!(told.contains(": cannot be written: File too large (os error 27)"), "{told}");
+    }
+    for arguments in [
+        "train t.csv --target y --as a=category",
+        "predict m.priory t.csv",
+        "schema t.csv --target y --as a=category",
+    ] {
+        let told = folder.refusal(&format!("{arguments} -o /dev/full"));
+        assert_eq!(told, "/dev/full: cannot be written: No space left on device (os error 28)");
+    }
+    for arguments in [
+        "predict m.priory t.csv",
+        "show large.priory",
+        "evaluate t.csv --target y --as a=category --format json",
+    ] {
+        let told = folder.refusal_of(arguments, folder.prepared("exec >/dev/full;", arguments));
+        assert_eq!(told, "standard output: cannot be written: No space left on device (os error 28)");
+    }
+}
+
+#[test]
+fn schemas_that_are_none() {
+    let folder = Folder::new();
+    folder.write("t.csv", "a,y\n1,p\n0,q\n").write("s.json", "{\"schema\":").write("b.json", b"\xff\xfe");
+    for schema in ["s.json", "b.json", "t.csv", "nowhere.json"] {
+        let told = folder.refusal(&format!("train t.csv --schema {schema}"));
+        assert!(told.starts_with(&format!("{schema}: ")), "{told}");
+    }
+}
