@@ -34,6 +34,7 @@ mod fractions;
 mod infer;
 mod model;
 pub mod moments;
+mod numerics;
 mod posterior;
 mod report;
 mod schema;

@@ -11,6 +11,7 @@
 //! and the whole is scaled so that the area stays what it was.
 
 use std::f64::consts::PI;
+use std::ops::Range;
 
 use super::background::{Background, Share};
 use super::numbers::{NumberColumn, Numbers};
@@ -49,6 +50,84 @@ impl Kernel {
 
     pub(crate) fn ln(&self, x: f64) -> f64 {
         self.curve.ln(x).unwrap_or_else(|| self.background.ln_with(x, &self.share, 0.0))
+    }
+}
+
+/// The densities of all classes, and a table of them where one is not too large.
+#[derive(Debug, Clone)]
+pub(crate) struct KernelLikelihood {
+    pub(crate) classes: Vec<Kernel>,
+    table: Option<Table>,
+}
+
+impl KernelLikelihood {
+    pub(crate) fn new(classes: Vec<Kernel>) -> Self {
+        KernelLikelihood { table: Table::new(&classes), classes }
+    }
+
+    /// Adds log p(x | class) of every row to its scores; a missing x adds nothing.
+    pub(crate) fn add_log_likelihood(&self, values: &[f64], scores: &mut [f64]) {
+        for (scores, &x) in scores.chunks_exact_mut(self.classes.len()).zip(values) {
+            match self.table.as_ref().and_then(|table| table.around(x)) {
+                Some((part, left, right)) => {
+                    for ((score, left), right) in scores.iter_mut().zip(left).zip(right) {
+                        *score += left + part * (right - left);
+                    }
+                }
+                None if x.is_nan() => {}
+                None => scores.iter_mut().zip(&self.classes).for_each(|(score, class)| *score += class.ln(x)),
+            }
+        }
+    }
+}
+
+/// More points than this are not tabulated.
+const MOST_POINTS: f64 = 4096.0;
+
+/// The logarithms of all densities at common points, as close together as the narrowest kernel asks for, the classes side
+/// by side: where a number lies is then worked out once and not for each class.
+#[derive(Debug, Clone)]
+struct Table {
+    origin: f64,
+    steps_per_unit: f64,
+    ln: Vec<f64>,
+    classes: usize,
+}
+
+impl Table {
+    fn new(classes: &[Kernel]) -> Option<Self> {
+        let curves = || classes.iter().map(|class| &class.curve).filter(|curve| !curve.stretches.is_empty());
+        let steps_per_unit = curves().map(|curve| curve.steps_per_unit).max_by(f64::total_cmp)?;
+        let origin = curves().map(|curve| curve.stretches[0].0).min_by(f64::total_cmp)?;
+        let end = curves().map(Curve::end).max_by(f64::total_cmp)?;
+        let points = ((end - origin) * steps_per_unit).ceil() + 1.0;
+        if points > MOST_POINTS {
+            return None;
+        }
+        let at = |point: usize| origin + point as f64 / steps_per_unit;
+        let mut ln = vec![0.0; points as usize * classes.len()];
+        for (i, class) in classes.iter().enumerate() {
+            let heights: Vec<f64> =
+                (0..points as usize).map(|point| libm::exp(class.ln(at(point)))).collect();
+            let regained = area(&heights, chord) / area(&heights, sagging);
+            for (row, height) in ln.chunks_exact_mut(classes.len()).zip(heights) {
+                row[i] = libm::log(regained * height);
+            }
+        }
+        Some(Table { origin, steps_per_unit, ln, classes: classes.len() })
+    }
+
+    /// How far x is from one point to the next, and what stands there.
+    #[inline]
+    fn around(&self, x: f64) -> Option<(f64, &[f64], &[f64])> {
+        let position = (x - self.origin) * self.steps_per_unit;
+        if !(0.0..MOST_POINTS).contains(&position) {
+            return None;
+        }
+        let left = position as usize;
+        let rows = self.ln.get(left * self.classes..(left + 2) * self.classes)?;
+        let (a, b) = rows.split_at(self.classes);
+        Some((position - left as f64, a, b))
     }
 }
 
@@ -183,24 +262,30 @@ impl Curve {
 
     /// Turns sums of kernels into logarithms of densities.
     fn scale(&mut self, step: f64, share: &Share, background: &Background) {
-        let own = share.own / (area(self.stretches(), &self.points, |a, b| 0.5 * (a + b)) * step);
-        let stretches = self.stretches();
-        for &(origin, range) in &stretches {
-            for (i, point) in self.points[range.0..range.1].iter_mut().enumerate() {
+        let total = |curve: &Curve, mean: fn(f64, f64) -> f64| -> f64 {
+            curve.stretches().iter().map(|(_, range)| area(&curve.points[range.clone()], mean)).sum()
+        };
+        let own = share.own / (total(self, chord) * step);
+        for (origin, range) in self.stretches() {
+            for (i, point) in self.points[range].iter_mut().enumerate() {
                 let x = origin + i as f64 * step;
                 *point = own * *point + share.imagined * background.density(x);
             }
         }
-        // Straight lines between logarithms sag a little below those between densities.
-        let lost = area(stretches.clone(), &self.points, |a, b| 0.5 * (a + b))
-            / area(stretches, &self.points, sagging);
-        self.points.iter_mut().for_each(|point| *point = libm::log(*point * lost));
+        let regained = total(self, chord) / total(self, sagging);
+        self.points.iter_mut().for_each(|point| *point = libm::log(*point * regained));
     }
 
-    /// The origin of each stretch, and from where to where its points stand.
-    fn stretches(&self) -> Vec<(f64, (usize, usize))> {
+    /// Where the last stretch ends.
+    fn end(&self) -> f64 {
+        let (origin, start) = *self.stretches.last().expect("asked of a curve that has one");
+        origin + (self.points.len() - 1 - start) as f64 / self.steps_per_unit
+    }
+
+    /// The origin of each stretch, and where its points stand.
+    fn stretches(&self) -> Vec<(f64, Range<usize>)> {
         let ends = self.stretches.iter().skip(1).map(|stretch| stretch.1).chain([self.points.len()]);
-        self.stretches.iter().zip(ends).map(|(&(origin, start), end)| (origin, (start, end))).collect()
+        self.stretches.iter().zip(ends).map(|(&(origin, start), end)| (origin, start..end)).collect()
     }
 
     fn ln(&self, x: f64) -> Option<f64> {
@@ -218,16 +303,19 @@ impl Curve {
     }
 }
 
-/// The area under points one apart, joined in the way that `mean` gives the mean of.
-fn area(stretches: Vec<(f64, (usize, usize))>, points: &[f64], mean: impl Fn(f64, f64) -> f64) -> f64 {
-    let of = |&(_, (start, end)): &(f64, (usize, usize))| -> f64 {
-        points[start..end].windows(2).map(|pair| mean(pair[0], pair[1])).sum()
-    };
-    stretches.iter().map(of).sum()
+/// The area under points one apart, joined by lines of this mean.
+fn area(points: &[f64], mean: impl Fn(f64, f64) -> f64) -> f64 {
+    points.windows(2).map(|pair| mean(pair[0], pair[1])).sum()
 }
 
-/// The mean of an exponential curve between two heights.
+/// The mean of a straight line between two heights.
+fn chord(a: f64, b: f64) -> f64 {
+    0.5 * (a + b)
+}
+
+/// The mean of an exponential curve between two heights: a straight line between their logarithms, which hangs a little
+/// lower. What is lost by it is regained by raising the whole.
 fn sagging(a: f64, b: f64) -> f64 {
     let ratio = b / a;
-    if (ratio - 1.0).abs() < 1e-6 { 0.5 * (a + b) } else { (b - a) / libm::log(ratio) }
+    if (ratio - 1.0).abs() < 1e-6 { chord(a, b) } else { (b - a) / libm::log(ratio) }
 }

@@ -25,7 +25,7 @@ mod values;
 
 pub(crate) use choose::Choice;
 use gamma::Gamma;
-use kernel::Kernel;
+use kernel::{Kernel, KernelLikelihood};
 use log_normal::LogNormal;
 use mixture::Mixture;
 use normal::{Normal, NormalLikelihood};
@@ -232,7 +232,7 @@ pub(crate) enum Fitted {
     LogNormal(Vec<LogNormal>),
     Gamma(Vec<Gamma>),
     Uniform(Vec<Uniform>),
-    Kernel(Vec<Kernel>),
+    Kernel(KernelLikelihood),
     Mixture(Vec<Mixture>),
     Steps(StepsLikelihood),
     Values(ValuesLikelihood),
@@ -245,6 +245,7 @@ impl Fitted {
             let ln = histogram::smoothed(&bins, smoother);
             Fitted::Steps(StepsLikelihood::new(bins, &ln))
         };
+        let kernel = |factor: f64| Fitted::Kernel(KernelLikelihood::new(Kernel::fit(column, factor)));
         let everybody = &column.pooled;
         let classes = || column.classes.iter();
         match family {
@@ -264,8 +265,8 @@ impl Fitted {
             Family::LogNormal => Fitted::LogNormal(LogNormal::fit(column)),
             Family::Gamma => Fitted::Gamma(Gamma::fit_all(column)),
             Family::Uniform => Fitted::Uniform(Uniform::fit(column)),
-            Family::Kernel => Fitted::Kernel(Kernel::fit(column, kernel::best_factor(column).0)),
-            Family::Silverman => Fitted::Kernel(Kernel::fit(column, 1.0)),
+            Family::Kernel => kernel(kernel::best_factor(column).0),
+            Family::Silverman => kernel(1.0),
             Family::Mixture => Fitted::Mixture(Mixture::fit(column)),
             Family::EqualWidth(bins) => steps(histogram::equal_width(column, bins)),
             Family::EqualFrequency(bins) => steps(histogram::equal_frequency(column, bins.into())),
@@ -293,7 +294,7 @@ impl Fitted {
             Fitted::LogNormal(classes) => classes.len(),
             Fitted::Gamma(classes) => classes.len(),
             Fitted::Uniform(classes) => classes.len(),
-            Fitted::Kernel(classes) => classes.len(),
+            Fitted::Kernel(kernel) => kernel.classes.len(),
             Fitted::Mixture(classes) => classes.len(),
             Fitted::Steps(steps) => steps.classes(),
             Fitted::Values(values) => values.classes(),
@@ -328,7 +329,7 @@ impl Fitted {
             Fitted::LogNormal(classes) => add(classes, values, scores, LogNormal::ln),
             Fitted::Gamma(classes) => add(classes, values, scores, Gamma::ln),
             Fitted::Uniform(classes) => add(classes, values, scores, Uniform::ln),
-            Fitted::Kernel(classes) => add(classes, values, scores, Kernel::ln),
+            Fitted::Kernel(kernel) => kernel.add_log_likelihood(values, scores),
             Fitted::Mixture(classes) => add(classes, values, scores, Mixture::ln),
             Fitted::Steps(steps) => steps.add_log_likelihood(values, scores),
             Fitted::Values(table) => return table.add_log_likelihood(values, scores),

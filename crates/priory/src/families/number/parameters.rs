@@ -114,7 +114,7 @@ impl Fitted {
             Fitted::Uniform(classes) => {
                 vec![("least", each(classes, |d| d.low)), ("greatest", each(classes, |d| d.high))]
             }
-            Fitted::Kernel(classes) => vec![("bandwidth", each(classes, |d| d.bandwidth))],
+            Fitted::Kernel(kernel) => vec![("bandwidth", each(&kernel.classes, |d| d.bandwidth))],
             Fitted::Mixture(classes) => vec![("humps", each(classes, |d| d.humps.len() as f64))],
         }
     }

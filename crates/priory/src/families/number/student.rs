@@ -14,6 +14,7 @@
 use std::f64::consts::PI;
 
 use super::numbers::{NumberColumn, Numbers};
+use crate::numerics::ln_1p;
 
 /// Rows that the mean of the column counts for.
 const PRIOR_ROWS_OF_MEAN: f64 = 0.1;
@@ -72,14 +73,15 @@ impl Student {
         column.classes.iter().map(|class| belief.updated(class)).collect()
     }
 
+    #[inline]
     pub(crate) fn ln(&self, x: f64) -> f64 {
         let z = (x - self.location) / self.scale;
-        self.ln_peak - 0.5 * (self.freedom + 1.0) * ln_one_plus_square(z, self.freedom)
+        let square = z * z / self.freedom;
+        let ln_one_plus_square = if square.is_finite() {
+            ln_1p(square)
+        } else {
+            2.0 * libm::log(z.abs()) - libm::log(self.freedom)
+        };
+        self.ln_peak - 0.5 * (self.freedom + 1.0) * ln_one_plus_square
     }
-}
-
-/// ln(1 + z² / ν), also where z² is beyond an f64.
-fn ln_one_plus_square(z: f64, freedom: f64) -> f64 {
-    let square = z * z / freedom;
-    if square.is_finite() { libm::log1p(square) } else { 2.0 * libm::log(z.abs()) - libm::log(freedom) }
 }
