@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use priory::{Batch, Schema, Stored};
+use priory::{Batch, Kind, Schema, Stored};
 
 #[cfg(feature = "arrow")]
 use crate::arrow::{ArrowParser, ArrowStream, ParquetFile, ParquetParser, RecordBatch, RowSlice};
 use crate::csv::Dialect;
 use crate::delimited::{self, DelimitedParser};
-use crate::error::Result;
+use crate::error::{Error, Result, shown};
 use crate::json::{self, JsonParser};
 use crate::reader::Plan;
 use crate::sample::{ColumnInfo, Sample};
@@ -59,9 +59,20 @@ impl Input {
     /// Learns what will be read, so that nothing else need be.
     pub(crate) fn prepare(&mut self, plan: &Plan, schema: &Schema) -> Result<()> {
         match self {
-            Input::Delimited(..) | Input::JsonLines(..) | Input::Svmlight(_) => {
-                let _ = (plan, schema);
-                Ok(())
+            Input::Delimited(..) | Input::JsonLines(..) => Ok(()),
+            Input::Svmlight(_) => {
+                let features = schema.columns.iter().zip(&plan.features);
+                match features
+                    .into_iter()
+                    .find(|(column, found)| column.kind == Kind::Text && found.is_some())
+                {
+                    None => Ok(()),
+                    Some((column, _)) => Err(Error::ColumnType {
+                        name: plan.name.clone(),
+                        column: shown(&column.name),
+                        what: "numbers, and no text",
+                    }),
+                }
             }
             #[cfg(feature = "arrow")]
             Input::Parquet(file) => file.prepare(plan, schema),

@@ -240,7 +240,7 @@ fn combinations(
             });
             cells.collect()
         }
-        FamilyStatistics::Number(..) => Vec::new(),
+        FamilyStatistics::Number(..) | FamilyStatistics::Text(..) => Vec::new(),
     }
 }
 
@@ -269,6 +269,7 @@ fn column_sizes(statistics: &Statistics, settings: &Settings) -> Result<Vec<Size
                 let prepared = factor.prepare::<f64>(&statistics.schema, settings)?;
                 sizes.push(Size::Number(prepared.number().map_or(0, NumberEstimate::parameter_count)));
             }
+            FamilyStatistics::Text(_, text) => sizes.push(Size::Number(text.tokens.len())),
         }
     }
     Ok(sizes)

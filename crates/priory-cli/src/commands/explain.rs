@@ -8,6 +8,7 @@ use priory::{
     Schema,
 };
 use priory_input::Purpose;
+use priory_input::text::Tokenizer;
 
 use crate::args::{ExplainArgs, Format};
 use crate::data;
@@ -55,6 +56,13 @@ fn typed_row(schema: &Schema, set: &[(String, String)]) -> Result<Batch> {
         }
         match cell {
             BatchColumn::Category(cell) => cell.push(value),
+            BatchColumn::Text(cell) => match value {
+                None => cell.push_missing(),
+                Some(document) => {
+                    let settings = column.text.clone().unwrap_or_default();
+                    Tokenizer::new(&settings.tokens)?.read(document, cell);
+                }
+            },
             BatchColumn::Number(cell) => cell.push(match value {
                 None => f64::NAN,
                 Some(value) => match value.parse::<f64>() {
