@@ -250,6 +250,11 @@ impl TextColumn {
         self.written.get_or_insert_default();
     }
 
+    /// Whether documents are kept as they were written.
+    pub fn keeps_documents(&self) -> bool {
+        self.written.is_some()
+    }
+
     /// Adds a token to the document that is being read.
     #[inline]
     pub fn add(&mut self, token: &str) {

@@ -53,8 +53,8 @@ pub struct Settings {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct TextModel {
-    /// The event model, one of the families for text. By default presence for two classes, and the complement of
-    /// presence for more.
+    /// The event model, one of the families for text. By default presence for two classes and for n-grams of
+    /// characters, and the complement of presence for words and more classes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<Family>,
     /// How counts of tokens become probabilities, unless a column has a smoothing of its own.

@@ -80,6 +80,12 @@ impl Tokenizer {
         column.end_written(document);
     }
 
+    /// Reads a document that may not be UTF-8 into the next row of a column.
+    pub fn read_bytes(&mut self, document: &[u8], column: &mut TextColumn) {
+        self.tokens_of_bytes(document, |token| column.add(token));
+        column.end_written(&String::from_utf8_lossy(if column.keeps_documents() { document } else { b"" }));
+    }
+
     /// Shows each token of a document that may not be UTF-8. Invalid bytes stand for U+FFFD, as in
     /// [`String::from_utf8_lossy`], but nothing is copied.
     pub fn tokens_of_bytes(&mut self, document: &[u8], visit: impl FnMut(&str)) {

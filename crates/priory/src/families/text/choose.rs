@@ -8,14 +8,21 @@ use super::{DOCUMENTS_ROW, PRESENCES_ROW, TERMS_ROW, TextStatistics};
 use crate::error::{Error, Result};
 use crate::settings::{Family, Settings, TextModel};
 use crate::tally::Tally;
+use crate::text::TokenStyle;
 
-/// The event model of a column: as the settings say, or by rule. Between two classes, which words are there decides
-/// (presence); between more, which words the other classes have (complement of presence), since classes with few words
-/// would otherwise attract rare ones.
-pub(crate) fn chosen_family(settings: &Settings, column: &str, classes: usize) -> Result<Family> {
+/// The event model of a column: as the settings say, or by rule. Between two classes, which tokens are there decides
+/// (presence), and so it does for n-grams of characters, which are few and frequent; between more classes, which words
+/// the other classes have (complement of presence), since classes with few words would otherwise attract rare ones.
+pub(crate) fn chosen_family(
+    settings: &Settings,
+    column: &str,
+    style: TokenStyle,
+    classes: usize,
+) -> Result<Family> {
     let asked = settings.families.get(column).copied().or(settings.text.model);
+    let characters = matches!(style, TokenStyle::Characters(_));
     match asked {
-        None if classes <= 2 => Ok(Family::Presence),
+        None if classes <= 2 || characters => Ok(Family::Presence),
         None => Ok(Family::ComplementPresence),
         Some(family) if family.is_for_text() => Ok(family),
         Some(family) => Err(Error::Settings(format!(

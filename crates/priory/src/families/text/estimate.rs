@@ -238,7 +238,8 @@ impl<'a> TextEstimate<'a> {
     /// # Errors
     /// If the settings ask for a family or a smoothing that text does not have.
     pub(crate) fn new(statistics: &'a TextStatistics, settings: &Settings, column: &str) -> Result<Self> {
-        let family = chosen_family(settings, column, statistics.totals.classes())?;
+        let family =
+            chosen_family(settings, column, statistics.settings.tokens.style, statistics.totals.classes())?;
         let statistics = limited(statistics, &settings.text);
         let mut formula = Formula { family, amounts: Amounts::Each(1.0) };
         formula.amounts = match settings.text_smoothing_of(column) {
