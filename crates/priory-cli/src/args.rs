@@ -337,6 +337,9 @@ pub(crate) struct ExplainArgs {
     /// Measure logarithms in bits instead of nats, for example `explain m.priory new.csv --bits`
     #[arg(long)]
     pub(crate) bits: bool,
+    /// How many tokens of a document to list, for example `explain mails.priory new.csv --top 50`
+    #[arg(long, value_name = "N", default_value_t = 20, help_heading = "Text")]
+    pub(crate) top: usize,
     #[command(flatten)]
     pub(crate) settings: SettingsArgs,
     /// How to print the explanation
@@ -361,6 +364,9 @@ pub(crate) struct ShowArgs {
     /// must be Boolean
     #[arg(long)]
     pub(crate) weights: bool,
+    /// How many of the most telling tokens of each class to list, for example `show mails.priory --top 20`
+    #[arg(long, value_name = "N", default_value_t = priory::TOP_TOKENS, help_heading = "Text")]
+    pub(crate) top: usize,
     #[command(flatten)]
     pub(crate) settings: SettingsArgs,
     /// How to print the model

@@ -52,6 +52,7 @@ pub use evaluate::{
 };
 pub use exact::ExactSum;
 pub use families::text::MOST_TOKENS;
+pub use families::text::summary::{TellingToken, TextSummary};
 pub use format::{could_be_file, read_file, write_file};
 pub use fractions::{FractionExplainer, FractionExplanation, Fractions};
 pub use infer::{Decision, Stored, TakenAs, infer};
@@ -59,7 +60,7 @@ pub use model::{
     ChosenFamily, Contribution, Explanation, LinearForm, Model, TokenContribution, TokenContributions,
 };
 pub use posterior::{Outcome, Posterior, Scores};
-pub use report::{ClassSummary, FeatureSummary, Summary, ValueSummary};
+pub use report::{ClassSummary, FeatureSummary, Summary, TOP_TOKENS, ValueSummary};
 pub use schema::{Column, Kind, MISSING_SPELLINGS, Schema};
 pub use settings::{
     Family, MissingValues, OTHER_VALUES, Prior, Pseudocounts, Settings, Smoothing, TextModel, VarianceFloor,

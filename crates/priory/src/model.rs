@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use crate::batch::Batch;
 use crate::error::{Error, Result};
 use crate::estimate;
+use crate::families::text::summary::weight_of_evidence;
 use crate::families::{FamilyLikelihood, Unseen};
 use crate::posterior::{Outcome, Scores};
 use crate::schema::{Kind, Schema};
@@ -388,6 +389,14 @@ pub struct TokenContribution {
     pub occurrences: u32,
     /// What all its occurrences add to each class; `None` if it was never met in training.
     pub log_likelihood: Option<Vec<f64>>,
+}
+
+impl TokenContribution {
+    /// log P(token | class) / P(token | any other class), where the others weigh as their priors say; in nats. `None` if
+    /// the token was never met.
+    pub fn weight_of_evidence(&self, class: usize, prior: &[f64]) -> Option<f64> {
+        self.log_likelihood.as_ref().map(|logs| weight_of_evidence(logs, class, prior))
+    }
 }
 
 /// The decision between two classes as a weighted sum of what is present.

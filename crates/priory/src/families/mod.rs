@@ -14,6 +14,7 @@ use number::{Choice, Fitted, NumberEstimate, NumberStatistics};
 use text::TextStatistics;
 use text::estimate::TextEstimate;
 use text::likelihood::TextLikelihood;
+use text::summary::TextSummary;
 
 use crate::batch::Batch;
 use crate::error::{Error, Result};
@@ -376,6 +377,14 @@ impl<T: Scalar> Prepared<'_, T> {
     pub(crate) fn number(&self) -> Option<&NumberEstimate<'_>> {
         match self {
             Prepared::Number(estimate) => Some(estimate),
+            _ => None,
+        }
+    }
+
+    /// What a column of text comes to, with so many of its tokens, and the weight of the rows without a document.
+    pub(crate) fn text_summary(&self, prior: &[f64], top: usize) -> Option<(TextSummary, Vec<f64>)> {
+        match self {
+            Prepared::Text(estimate) => Some(TextSummary::new(estimate, prior, top)),
             _ => None,
         }
     }

@@ -6,6 +6,7 @@
 pub(crate) mod choose;
 pub(crate) mod estimate;
 pub(crate) mod likelihood;
+pub(crate) mod summary;
 pub(crate) mod table;
 
 use crate::batch::{Batch, TextColumn};

@@ -209,7 +209,8 @@ impl TokenTable {
         class_of: &[Option<usize>],
     ) -> Option<(usize, usize)> {
         (0..other.len()).find_map(|token| {
-            let mut cells = other.held(token).iter().map(|cell| cell.class as usize);
+            let classes = other.held(token).iter().map(|cell| cell.class as usize);
+            let mut cells = classes.filter(|&class| class < class_of.len());
             cells
                 .find(|&class| self.lacks(other, token, class, token_of, class_of))
                 .map(|class| (token, class))
@@ -253,7 +254,8 @@ impl TokenTable {
         for (to, &token) in tokens.iter().enumerate() {
             cells.clear();
             for cell in self.held(token) {
-                let Some(class) = class_of[cell.class as usize] else { continue };
+                // A row may have cells for classes that are yet to come.
+                let Some(&Some(class)) = class_of.get(cell.class as usize) else { continue };
                 let mut new = Cell { class, documents: cell.documents, terms: cell.terms };
                 if !self.residue.is_empty() {
                     let [documents, terms] = self.exact(token, cell.class as usize);
@@ -378,7 +380,7 @@ mod tests {
     fn rows_grow_from_lists_to_every_class() {
         let mut table = TokenTable::default();
         table.grow(3, 2);
-        for class in (0..40).rev() {
+        for class in 0..40 {
             table.grow(3, class + 1);
             for token in 0..3 {
                 if class % (token + 1) == 0 {
@@ -393,6 +395,13 @@ mod tests {
             assert_eq!(documents(&table, token), expected);
         }
         assert_eq!(table.exact(1, 38)[1].value(), 38.5);
+        // Rows have more room than there are classes; nobody sees it.
+        let classes: Vec<Option<u32>> = (0..40).map(Some).collect();
+        assert_eq!(documents(&table.select(&[1], &classes), 0), documents(&table, 1));
+        let ours: Vec<Option<usize>> = (0..40).map(Some).collect();
+        assert_eq!(table.first_shortfall(&table, &[Some(0), Some(1), Some(2)], &ours), None);
+        let none = vec![None; 40];
+        assert_eq!(table.first_shortfall(&table, &[Some(0), Some(1), Some(2)], &none), Some((0, 0)));
         assert!(table.exact(1, 39)[1].is_zero());
     }
 
