@@ -139,7 +139,7 @@ impl Facts<'_> {
             return Decision {
                 taken_as: TakenAs::Feature(Kind::Text),
                 reason: "text of many words".into(),
-                hint: Some(format!("--as {name}=category counts it whole")),
+                hint: None,
             };
         }
         if self.rows >= FEW_ROWS && self.distinct == self.rows {

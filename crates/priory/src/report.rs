@@ -319,7 +319,9 @@ fn column_sizes(statistics: &Statistics, settings: &Settings) -> Result<Vec<Size
                 let prepared = factor.prepare::<f64>(&statistics.schema, settings)?;
                 sizes.push(Size::Number(prepared.number().map_or(0, NumberEstimate::parameter_count)));
             }
-            FamilyStatistics::Text(_, text) => sizes.push(Size::Number(text.tokens.len())),
+            FamilyStatistics::Text(_, text) => {
+                sizes.push(Size::Number(text.tokens.len() * text.totals.classes()));
+            }
         }
     }
     Ok(sizes)

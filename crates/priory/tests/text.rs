@@ -224,7 +224,7 @@ fn transforms_change_what_is_counted() {
     let model = statistics.estimate(&settings).unwrap();
     let found = model.score(&batch(&schema, &[("", Some("x"))])).unwrap().row(0).to_vec();
     let (x, y) = (4.0f64.ln(), 2.0f64.ln());
-    let norm = (x * x + y * y).sqrt();
+    let norm = x.hypot(y);
     let expected = [(0.5 * (x / norm + 1.0) / ((x + y) / norm + 2.0)).ln(), (0.5f64 / 3.0).ln()];
     assert!(found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-7), "{found:?} is not {expected:?}");
     // Rounded to a grain: two documents and their removal leave no trace.

@@ -95,8 +95,7 @@ fn write_text(
         }
     }
     writeln!(out, "{}", grid.render())?;
-    let added =
-        text.pseudocount.map_or(String::new(), |alpha| format!(", {} added to each count", number(alpha)));
+    let added = text.pseudocount.map_or(String::new(), |alpha| format!(", {alpha:.3} added to each count"));
     writeln!(out, "  {} different tokens{added}\n", text.tokens)?;
     let mut grid = Grid::new();
     grid.row(["class", "token", "evidence", "documents", "elsewhere"]);

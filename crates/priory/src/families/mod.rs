@@ -49,7 +49,7 @@ pub(crate) enum FamilyStatistics {
     /// One column of numbers, at this position in the schema.
     Number(usize, NumberStatistics),
     /// One column of documents, at this position in the schema.
-    Text(usize, TextStatistics),
+    Text(usize, Box<TextStatistics>),
 }
 
 impl FamilyStatistics {
@@ -68,7 +68,7 @@ impl FamilyStatistics {
                 Kind::Moments => factors.push(FamilyStatistics::Number(i, NumberStatistics::empty(false))),
                 Kind::Text => {
                     let settings = column.text.clone().unwrap_or_default();
-                    factors.push(FamilyStatistics::Text(i, TextStatistics::empty(&settings)));
+                    factors.push(FamilyStatistics::Text(i, Box::new(TextStatistics::empty(&settings))));
                 }
             }
         }
@@ -189,7 +189,9 @@ impl FamilyStatistics {
             FamilyStatistics::Number(column, number) => {
                 FamilyStatistics::Number(*column, number.canonical(classes))
             }
-            FamilyStatistics::Text(column, text) => FamilyStatistics::Text(*column, text.canonical(classes)),
+            FamilyStatistics::Text(column, text) => {
+                FamilyStatistics::Text(*column, Box::new(text.canonical(classes)))
+            }
         }
     }
 

@@ -13,13 +13,12 @@ pub(super) fn write(sections: &mut Vec<Section>, column: usize, text: &TextStati
     sections.push(Section::u64(format!("{prefix}.cells"), vec![tokens], text.counts.ends()));
     let classes = cells.iter().map(|cell| cell.class as u16);
     sections.push(Section::u16(format!("{prefix}.classes"), vec![cells.len()], classes));
-    let counts: [(&str, fn(&Cell) -> f64); 2] =
-        [("documents", |cell| cell.documents), ("terms", |cell| cell.terms)];
-    for (which, (name, count)) in counts.into_iter().enumerate() {
+    for (which, name) in ["documents", "terms"].into_iter().enumerate() {
         let name = format!("{prefix}.{name}");
-        sections.push(match cells.iter().all(|cell| is_small(count(cell))) {
-            true => Section::u32(&name, vec![cells.len()], cells.iter().map(|cell| count(cell) as u32)),
-            false => Section::f64(&name, vec![cells.len()], cells.iter().map(count)),
+        let counts = cells.iter().map(|cell| if which == 0 { cell.documents } else { cell.terms });
+        sections.push(match counts.clone().all(is_small) {
+            true => Section::u32(&name, vec![cells.len()], counts.map(|count| count as u32)),
+            false => Section::f64(&name, vec![cells.len()], counts),
         });
         write_residue(sections, &name, &text.counts.residue(which).collect::<Vec<_>>());
     }

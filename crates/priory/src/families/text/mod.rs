@@ -64,6 +64,9 @@ impl TextStatistics {
     ) {
         self.totals.grow(TOTALS, classes);
         self.counts.grow(0, classes);
+        if batch.weights.is_empty() && self.settings.counts_occurrences() {
+            return self.observe_whole(column, counted, classes);
+        }
         // Tokens are looked up when a document that counts first shows them: the rest of the batch leaves no trace.
         let mut id_of: Vec<u32> = vec![u32::MAX; column.tokens.len()];
         let mut amounts = Vec::new();
@@ -96,6 +99,54 @@ impl TextStatistics {
                 // Multiples of a grain, far from 2^53 of them: these sums are exact.
                 self.totals.add(PRESENCES_ROW, class, document.len() as f64);
                 self.totals.add(TERMS_ROW, class, whole_terms);
+            }
+        }
+    }
+
+    /// The same for documents that count one each: token by token, since the cells of a token stand side by side and
+    /// those of a large vocabulary are far apart.
+    fn observe_whole(&mut self, column: &TextColumn, counted: &[CountedRow], classes: usize) {
+        let mut ends = vec![0_u32; column.tokens.len() + 1];
+        let mut totals = vec![[0_u64; TOTALS]; classes];
+        for &CountedRow { row, class } in counted {
+            let totals = &mut totals[class as usize];
+            let Some(document) = column.document(row as usize) else {
+                totals[MISSING_ROW] += 1;
+                continue;
+            };
+            totals[DOCUMENTS_ROW] += 1;
+            totals[PRESENCES_ROW] += document.len() as u64;
+            for &(token, count) in document {
+                totals[TERMS_ROW] += u64::from(count);
+                ends[token as usize + 1] += 1;
+            }
+        }
+        for (class, totals) in totals.iter().enumerate() {
+            (0..TOTALS).for_each(|row| self.totals.add(row, class, totals[row] as f64));
+        }
+        for token in 1..ends.len() {
+            ends[token] += ends[token - 1];
+        }
+        // `ends` holds where each token starts, until its last entry is in place.
+        let mut entries = vec![(0_u32, 0_u32); ends[column.tokens.len()] as usize];
+        for &CountedRow { row, class } in counted {
+            for &(token, count) in column.document(row as usize).unwrap_or_default() {
+                let place = &mut ends[token as usize];
+                entries[*place as usize] = (class, count);
+                *place += 1;
+            }
+        }
+        let mut start = 0;
+        for (token, &end) in ends[..column.tokens.len()].iter().enumerate() {
+            let of_token = &entries[start..end as usize];
+            start = end as usize;
+            if of_token.is_empty() {
+                continue; // no document that counts has it: it leaves no trace
+            }
+            let id = self.tokens.intern(column.tokens.name(token));
+            self.counts.grow(self.tokens.len(), classes);
+            for &(class, count) in of_token {
+                self.counts.add(id, class as usize, 1.0, f64::from(count));
             }
         }
     }

@@ -73,7 +73,7 @@ fn telling(estimate: &TextEstimate<'_>, prior: &[f64], top: usize) -> Vec<Vec<Te
     }
     let documents = |token: usize, class: usize, here: bool| -> f64 {
         let cells = statistics.counts.cells(token).filter(|cell| (cell.class as usize == class) == here);
-        cells.map(|cell| cell.documents).sum()
+        cells.fold(0.0, |sum, cell| sum + cell.documents)
     };
     let best = |(class, mut tokens): (usize, Vec<(f64, usize, f64)>)| {
         tokens.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
