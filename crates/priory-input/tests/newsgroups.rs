@@ -66,7 +66,7 @@ fn joint_log_probabilities_are_those_of_scikit_learn() {
             models.each_ref().map(|(name, model, offset)| (name, model.score(&batch).unwrap(), offset));
         for row in 0..batch.rows {
             let document = batch.row_number(row) as usize - 1;
-            if document % 37 != 0 || document >= 7400 {
+            if !document.is_multiple_of(37) || document >= 7400 {
                 continue;
             }
             for (name, scores, offset) in &scores {
