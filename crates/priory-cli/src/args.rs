@@ -2,12 +2,14 @@
 
 use std::path::PathBuf;
 
+use crate::text::TextArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use priory::{Prior, Smoothing, VarianceFloor};
 
 use crate::choices::{
-    AsChoice, ColumnSmoothing, NumbersChoice, parse_as, parse_delimiter, parse_floor, parse_numbers_or_auto,
-    parse_part, parse_prior, parse_set, parse_smoothing, parse_threads,
+    AsChoice, ColumnSmoothing, NumbersChoice, TextChoice, parse_amount, parse_as, parse_delimiter,
+    parse_exponent, parse_floor, parse_numbers_or_auto, parse_part, parse_prior, parse_set, parse_smoothing,
+    parse_text_model, parse_threads,
 };
 
 /// Naive Bayes for anything that can be counted.
@@ -67,7 +69,7 @@ pub(crate) enum Command {
 #[derive(Debug, Args)]
 pub(crate) struct TableArgs {
     /// The column to predict, for example `--target species`
-    #[arg(long, value_name = "COLUMN", required_unless_present = "schema")]
+    #[arg(long, value_name = "COLUMN", required_unless_present_any = ["schema", "documents", "input_format"])]
     pub(crate) target: Option<String>,
     /// A file that says what all columns are, as `priory schema -o FILE` writes it, for example `--schema table.json`
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -78,7 +80,7 @@ pub(crate) struct TableArgs {
     /// A column to leave out, for example `--ignore id --ignore name`
     #[arg(long, value_name = "COLUMN")]
     pub(crate) ignore: Vec<String>,
-    /// What a column is: number, category, categorical, bernoulli, joint, ignore, or a family of numbers as `--numbers`
+    /// What a column is: number, category, categorical, bernoulli, text, joint, ignore, or a family of numbers as `--numbers`
     /// takes it; `*` stands for all columns
     ///
     /// All columns called joint share one table of all their combinations. What is not said is inferred from the
@@ -92,6 +94,8 @@ pub(crate) struct TableArgs {
     pub(crate) missing: Option<Vec<String>>,
     #[command(flatten)]
     pub(crate) input: InputArgs,
+    #[command(flatten)]
+    pub(crate) text: TextArgs,
 }
 
 /// How tables are written.
@@ -109,13 +113,17 @@ pub(crate) struct InputArgs {
     /// What the bytes of a text mean: utf8 or latin1, for example `--encoding latin1` [default: utf8]
     #[arg(long, value_name = "ENCODING", hide_possible_values = true)]
     pub(crate) encoding: Option<EncodingChoice>,
-    /// csv, jsonl, svmlight, parquet or arrow, for example `--input-format jsonl` [default: what name and contents say]
+    /// csv, jsonl, svmlight, parquet, arrow, documents, fasttext, vw or lines, for example `--input-format jsonl` [default: what name and contents say]
     #[arg(long, value_name = "FORMAT", hide_possible_values = true)]
     pub(crate) input_format: Option<InputFormatChoice>,
     /// How many columns a table in svmlight format has, if its beginning does not show all of them, for example
     /// `--columns 54`
     #[arg(long, value_name = "COUNT")]
     pub(crate) columns: Option<usize>,
+    /// DATA is a folder, or a tar archive, with a folder for each class and a file for each document in it, for example
+    /// `train --documents mails/`; the columns are called class and text
+    #[arg(long, conflicts_with = "input_format")]
+    pub(crate) documents: bool,
     /// What to do with a word in a column of numbers: stop with an error, or take it as missing and say how many,
     /// for example `--on-bad-value missing` [default: error]
     #[arg(long, value_name = "WHAT", hide_possible_values = true)]
@@ -137,6 +145,10 @@ pub(crate) enum InputFormatChoice {
     Svmlight,
     Parquet,
     Arrow,
+    Documents,
+    Lines,
+    Fasttext,
+    Vw,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -148,13 +160,30 @@ pub(crate) enum BadValueChoice {
 /// How a model is estimated from what was counted.
 #[derive(Debug, Args, Default)]
 pub(crate) struct SettingsArgs {
-    /// none, laplace, lidstone:A, background:L or dirichlet:FILE; `COLUMN=…` for a single column
+    /// none, laplace, lidstone:A, background:L or dirichlet:FILE; `COLUMN=…` for a single column. For text also
+    /// lidstone:auto and pseudocounts:PRESENT,ABSENT
     ///
     /// FILE is a CSV with the columns `column,value,beta` (Dirichlet parameters; the estimate is the posterior's
     /// mode) or `column,value,pseudocount` (what is added to each count). Example: `--smoothing lidstone:0.5
-    /// --smoothing color=none` [default: laplace, or what the model was trained with]
+    /// --smoothing color=none` [default: laplace, and lidstone:auto for text, or what the model was trained with]
     #[arg(long, value_name = "SMOOTHING", value_parser = parse_smoothing)]
     pub(crate) smoothing: Vec<ColumnSmoothing>,
+    /// The model of text: multinomial, bernoulli, presence, complement, complement-presence, complement-normalized or
+    /// auto, for example `--text multinomial`
+    ///
+    /// auto is presence between two classes and for characters, and complement-presence for words and more classes.
+    /// [default: auto, or what the model was trained with]
+    #[arg(long, value_name = "MODEL", value_parser = parse_text_model, help_heading = "Text")]
+    pub(crate) text: Option<TextChoice>,
+    /// Tokens in fewer documents are taken as never met, for example `--min-documents 2`
+    #[arg(long, value_name = "N", value_parser = parse_amount, help_heading = "Text")]
+    pub(crate) min_documents: Option<f64>,
+    /// Keep only the tokens that tell most about the class, at most so many, for example `--most-tokens 20000`
+    #[arg(long, value_name = "N", help_heading = "Text")]
+    pub(crate) most_tokens: Option<u64>,
+    /// How much a column counts: its P(x | class) is raised to this power, for example `--exponent comment=0.2`
+    #[arg(long, value_name = "COLUMN=POWER", value_parser = parse_exponent)]
+    pub(crate) exponent: Vec<(String, f64)>,
     /// empirical, uniform, smoothed:L or given:CLASS=P,…
     ///
     /// Example: `--prior given:ham=0.3,spam=0.7` [default: empirical, or what the model was trained with]
@@ -308,6 +337,9 @@ pub(crate) struct ExplainArgs {
     /// Measure logarithms in bits instead of nats, for example `explain m.priory new.csv --bits`
     #[arg(long)]
     pub(crate) bits: bool,
+    /// How many tokens of a document to list, for example `explain mails.priory new.csv --top 50`
+    #[arg(long, value_name = "N", default_value_t = 20, help_heading = "Text")]
+    pub(crate) top: usize,
     #[command(flatten)]
     pub(crate) settings: SettingsArgs,
     /// How to print the explanation
@@ -332,6 +364,9 @@ pub(crate) struct ShowArgs {
     /// must be Boolean
     #[arg(long)]
     pub(crate) weights: bool,
+    /// How many of the most telling tokens of each class to list, for example `show mails.priory --top 20`
+    #[arg(long, value_name = "N", default_value_t = priory::TOP_TOKENS, help_heading = "Text")]
+    pub(crate) top: usize,
     #[command(flatten)]
     pub(crate) settings: SettingsArgs,
     /// How to print the model

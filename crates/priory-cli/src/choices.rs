@@ -44,10 +44,11 @@ pub(crate) fn parse_as(text: &str) -> Result<AsChoice, String> {
         "categorical" => Meaning::Kept(Kind::Category, Some(Family::Categorical)),
         "bernoulli" => Meaning::Kept(Kind::Category, Some(Family::Bernoulli)),
         "joint" => Meaning::Kept(Kind::Joint, None),
+        "text" => Meaning::Kept(Kind::Text, None),
         "ignore" => Meaning::Ignored,
         _ => {
             let family = parse_numbers(word).map_err(|families| {
-                format!("`{word}` is none of number, category, categorical, bernoulli, joint, ignore, nor {families}")
+                format!("`{word}` is none of number, category, categorical, bernoulli, text, joint, ignore, nor {families}")
             })?;
             Meaning::Kept(kind_for(family), Some(family))
         }
@@ -144,6 +145,11 @@ fn parse_smoothing_word(text: &str) -> Result<SmoothingChoice, String> {
     match text.split_once(':') {
         None if text == "none" => ready(Smoothing::None),
         None if text == "laplace" => ready(Smoothing::LAPLACE),
+        Some(("lidstone", "auto")) => ready(Smoothing::Auto),
+        Some(("pseudocounts", amounts)) => {
+            let (present, absent) = amounts.split_once(',').ok_or("expected pseudocounts:PRESENT,ABSENT")?;
+            ready(Smoothing::Pair { present: parse_amount(present)?, absent: parse_amount(absent)? })
+        }
         Some(("lidstone", amount)) => ready(Smoothing::Lidstone(parse_amount(amount)?)),
         Some(("background", share)) => ready(Smoothing::Background(parse_share(share)?)),
         Some(("dirichlet", path)) => Ok(SmoothingChoice::DirichletFile(PathBuf::from(path))),
@@ -202,7 +208,12 @@ impl InputArgs {
             InputFormatChoice::Svmlight => InputFormat::Svmlight,
             InputFormatChoice::Parquet => InputFormat::Parquet,
             InputFormatChoice::Arrow => InputFormat::Arrow,
+            InputFormatChoice::Documents => InputFormat::Documents,
+            InputFormatChoice::Lines => InputFormat::Lines,
+            InputFormatChoice::Fasttext => InputFormat::FastText,
+            InputFormatChoice::Vw => InputFormat::VowpalWabbit,
         });
+        let input_format = if self.documents { Some(InputFormat::Documents) } else { input_format };
         ReadOptions {
             input_format,
             delimiter: self.delimiter,
@@ -226,7 +237,35 @@ pub(crate) fn parse_part(text: &str) -> Result<f64, String> {
     part.ok_or_else(|| format!("`{text}` is not a number above 0 and below 1"))
 }
 
-fn parse_amount(text: &str) -> Result<f64, String> {
+/// A model of text, or `None` for the one that the rule gives.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TextChoice(pub(crate) Option<Family>);
+
+pub(crate) fn parse_text_model(text: &str) -> Result<TextChoice, String> {
+    const MODELS: [Family; 6] = [
+        Family::Multinomial,
+        Family::Bernoulli,
+        Family::Presence,
+        Family::Complement,
+        Family::ComplementPresence,
+        Family::ComplementNormalized,
+    ];
+    if text == "auto" {
+        return Ok(TextChoice(None));
+    }
+    let found = MODELS.into_iter().find(|family| family.name() == text);
+    found.map(|family| TextChoice(Some(family))).ok_or_else(|| {
+        let names = MODELS.map(Family::name).join(", ");
+        format!("expected {names} or auto")
+    })
+}
+
+pub(crate) fn parse_exponent(text: &str) -> Result<(String, f64), String> {
+    let (column, power) = text.rsplit_once('=').ok_or("expected COLUMN=POWER")?;
+    Ok((column.to_owned(), parse_amount(power)?))
+}
+
+pub(crate) fn parse_amount(text: &str) -> Result<f64, String> {
     let amount = text.parse::<f64>().ok().filter(|x| x.is_finite() && *x >= 0.0);
     amount.ok_or_else(|| format!("`{text}` is not a number of zero or more"))
 }
@@ -242,12 +281,26 @@ impl SettingsArgs {
         for ColumnSmoothing { column, choice } in &self.smoothing {
             let smoothing = choice.read()?;
             match column {
-                None => settings.smoothing = smoothing,
+                None => {
+                    // What text does not have is for the others, and what the others do not have is for text.
+                    if !matches!(smoothing, Smoothing::Dirichlet(_)) {
+                        settings.text.smoothing = smoothing.clone();
+                    }
+                    if !smoothing.is_for_text_only() {
+                        settings.smoothing = smoothing;
+                    }
+                }
                 Some(column) => {
                     settings.column_smoothing.insert(column.clone(), smoothing);
                 }
             }
         }
+        if let Some(TextChoice(model)) = self.text {
+            settings.text.model = model;
+        }
+        settings.text.min_documents = self.min_documents.unwrap_or(settings.text.min_documents);
+        settings.text.most_tokens = self.most_tokens.or(settings.text.most_tokens);
+        settings.exponents.extend(self.exponent.iter().cloned());
         if let Some(prior) = &self.prior {
             settings.prior = prior.clone();
         }

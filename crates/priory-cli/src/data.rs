@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 
 use anyhow::Result;
-use priory::{Batch, Schema, Statistics};
+use priory::{Batch, BatchColumn, Schema, Statistics};
 use priory_input::{Purpose, Reader, Table, Turn};
 
 use crate::output::{plural, short, warn};
@@ -24,6 +24,35 @@ pub(crate) fn for_each_batch(
     }
     warn_of_bad_values(batches.reader());
     Ok(())
+}
+
+/// The same for rows to be scored, whose documents are kept as they were written if they are to be shown.
+pub(crate) fn for_each_document(
+    table: Table,
+    schema: &Schema,
+    keep: bool,
+    mut each: impl FnMut(&Batch) -> Result<()>,
+) -> Result<()> {
+    let mut batches = table.batches(schema, Purpose::Scoring)?;
+    warn_of_missing_columns(batches.reader());
+    let mut batch = batches.reader().empty_batch();
+    if keep {
+        keep_documents(&mut batch);
+    }
+    while batches.read(&mut batch)? {
+        each(&batch)?;
+    }
+    warn_of_bad_values(batches.reader());
+    Ok(())
+}
+
+/// Has a batch keep its documents as they are written.
+pub(crate) fn keep_documents(batch: &mut Batch) {
+    for column in &mut batch.columns {
+        if let BatchColumn::Text(column) = column {
+            column.keep_documents();
+        }
+    }
 }
 
 /// Takes every batch of a table through `step` on several threads with a progress bar, and returns their states.

@@ -2,7 +2,7 @@
 
 use std::io::{self, BufWriter, Write};
 
-use anstream::AutoStream;
+use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
 use comfy_table::{CellAlignment, ColumnConstraint, Table, Width, presets};
 
@@ -69,6 +69,27 @@ fn shortened(text: &str, most_characters: usize) -> String {
     match text.char_indices().nth(most_characters) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
+    }
+}
+
+/// Whether standard output shows colours.
+pub(crate) fn has_colours() -> bool {
+    AutoStream::choice(&io::stdout()) != ColorChoice::Never
+}
+
+/// A word in the colour of what it says: green for, red against, and bold from three bits on.
+pub(crate) fn tinted(word: &str, bits: f64) -> String {
+    let colour = if bits > 0.0 { AnsiColor::Green } else { AnsiColor::Red };
+    match bits.abs() {
+        little if little < 0.5 => shown(word),
+        much if much >= 3.0 => {
+            let style = colour.on_default().bold();
+            format!("{style}{}{style:#}", shown(word))
+        }
+        _ => {
+            let style = colour.on_default();
+            format!("{style}{}{style:#}", shown(word))
+        }
     }
 }
 

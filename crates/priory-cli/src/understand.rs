@@ -51,7 +51,8 @@ impl Understood {
         if let Some(path) = &args.schema {
             return read(path, args);
         }
-        let Some(target) = &args.target else { bail!("say with --target which column to predict") };
+        let target = args.target.clone().or_else(|| first.has_documents().then(|| "class".to_owned()));
+        let Some(target) = &target else { bail!("say with --target which column to predict") };
         check_names(first, target, args)?;
         let missing = match &args.missing {
             Some(spellings) => spellings.clone(),
@@ -86,6 +87,7 @@ impl Understood {
         if understood.schema.columns.is_empty() {
             bail!("no columns are left to learn from");
         }
+        args.text.apply(&mut understood.schema)?;
         understood.schema = understood.schema.checked()?;
         Ok(understood)
     }
@@ -116,7 +118,8 @@ impl Understood {
 
     /// Says on standard error what was decided, and what else it might have been.
     pub(crate) fn explain(&self) {
-        for (title, kind) in [("numbers", Kind::Number), ("categories", Kind::Category)] {
+        for (title, kind) in [("numbers", Kind::Number), ("categories", Kind::Category), ("text", Kind::Text)]
+        {
             let decided = self.decisions.iter().filter(|(_, d)| d.taken_as == TakenAs::Feature(kind));
             let names: Vec<&str> = decided.map(|(name, _)| name.as_str()).collect();
             if !names.is_empty() {
@@ -134,7 +137,7 @@ impl Understood {
     /// Says on standard error which columns were left out, and why.
     pub(crate) fn explain_left_out(&self) {
         for (name, decision) in &self.decisions {
-            if let TakenAs::Text | TakenAs::Identifier = decision.taken_as {
+            if decision.taken_as == TakenAs::Identifier {
                 let hint = decision.hint.as_ref().map_or(String::new(), |hint| format!("; {hint}"));
                 note(&format!("left out: {name}, {}{hint}", decision.reason));
             }
@@ -147,6 +150,7 @@ pub(crate) fn describe_columns(schema: &Schema) -> String {
     let words = [
         (Kind::Number, "number", "numbers"),
         (Kind::Category, "category", "categories"),
+        (Kind::Text, "text", "texts"),
         (Kind::Joint, "joint column", "joint columns"),
     ];
     let counted = words.iter().filter_map(|(kind, one, many)| {

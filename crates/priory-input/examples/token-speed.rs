@@ -8,9 +8,8 @@ use std::hint::black_box;
 use std::io::Write;
 use std::time::Instant;
 
-use priory_input::text::{
-    CharacterNgrams, Normalization, StopWords, TokenSettings, TokenStyle, Tokenizer, WordNgrams,
-};
+use priory::{CharacterNgrams, Normalization, StopWords, TokenSettings, TokenStyle, WordNgrams};
+use priory_input::text::Tokenizer;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let files: Vec<_> = std::env::args_os().skip(1).collect();

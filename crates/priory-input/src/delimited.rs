@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use memchr::memchr;
-use priory::{Batch, BatchColumn, CategoryColumn, MISSING};
+use priory::{Batch, BatchColumn, CategoryColumn, MISSING, TextColumn};
 
 use crate::csv::{Dialect, Flaw, MOST_COLUMNS, Records, first_record, unquoted};
 use crate::decimal::plain_decimal;
@@ -13,18 +13,21 @@ use crate::reader::Plan;
 use crate::recent::RecentCodes;
 use crate::sample::Sample;
 use crate::source::{Framing, Source};
+use crate::text::Tokenizer;
 
 /// Takes blocks apart. Every thread has one of its own.
 pub(crate) struct DelimitedParser {
     plan: Arc<Plan>,
     records: Records,
     scratch: String,
+    tokenizers: Vec<Option<Tokenizer>>,
 }
 
 impl DelimitedParser {
     pub(crate) fn new(plan: &Arc<Plan>, dialect: Dialect) -> Self {
         let records = Records::new(dialect, plan.header.len());
-        DelimitedParser { plan: Arc::clone(plan), records, scratch: String::new() }
+        let tokenizers = plan.tokenizers.clone();
+        DelimitedParser { plan: Arc::clone(plan), records, scratch: String::new(), tokenizers }
     }
 
     /// Appends the rows of a block to an empty batch. Rows in errors are counted from 1 in this block; the batch
@@ -36,10 +39,11 @@ impl DelimitedParser {
         let text = checked_text(&block[..end], &self.records, name, header)?;
         batch.rows = self.records.rows();
         self.fill_categories(text, self.plan.target, &mut batch.classes);
-        for (column, &position) in batch.columns.iter_mut().zip(&plan.features) {
+        for (feature, (column, &position)) in batch.columns.iter_mut().zip(&plan.features).enumerate() {
             match column {
                 BatchColumn::Category(column) => self.fill_categories(text, position, column),
                 BatchColumn::Number(values) => self.fill_numbers(text, position, values)?,
+                BatchColumn::Text(column) => self.fill_documents(text, position, feature, column),
             }
         }
         self.fill_weights(text, batch)?;
@@ -65,6 +69,24 @@ impl DelimitedParser {
             recent.keep(spelling, code);
             code
         }));
+    }
+
+    fn fill_documents(
+        &mut self,
+        text: &str,
+        position: Option<usize>,
+        feature: usize,
+        column: &mut TextColumn,
+    ) {
+        let Some(position) = position else {
+            (0..self.records.rows()).for_each(|_| column.push_missing());
+            return;
+        };
+        let DelimitedParser { plan, records, scratch, tokenizers } = self;
+        for field in records.column(position) {
+            let document = unquoted(&text[field], scratch);
+            plan.read_document(Some(document), &mut tokenizers[feature], column);
+        }
     }
 
     fn fill_numbers(&mut self, text: &str, position: Option<usize>, values: &mut Vec<f64>) -> Result<()> {

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::documents::Files;
 use crate::reader::BadValues;
 
 /// How a table is written and read. What is not said is found out.
@@ -51,6 +52,14 @@ pub enum InputFormat {
     Parquet,
     /// Arrow's own format, as a file or as a stream.
     Arrow,
+    /// A file for each document, in a folder for each class, or the same in a tar archive.
+    Documents,
+    /// A document in each line.
+    Lines,
+    /// `__label__class text` in each line.
+    FastText,
+    /// `class | text` in each line.
+    VowpalWabbit,
 }
 
 /// What the bytes of a text mean.
@@ -103,6 +112,10 @@ pub(crate) fn likely_format(extension: Option<&str>, beginning: &[u8]) -> InputF
         return InputFormat::Parquet;
     } else if beginning.starts_with(b"ARROW1") || beginning.starts_with(&[0xff; 4]) {
         return InputFormat::Arrow;
+    } else if Files::is_tar(beginning) {
+        return InputFormat::Documents;
+    } else if extension != Some("csv") && beginning.starts_with(b"__label__") {
+        return InputFormat::FastText;
     }
     match extension {
         Some("csv" | "tsv" | "tab" | "psv") => InputFormat::Delimited,
@@ -110,6 +123,7 @@ pub(crate) fn likely_format(extension: Option<&str>, beginning: &[u8]) -> InputF
         Some("svm" | "svmlight" | "libsvm") => InputFormat::Svmlight,
         Some("arrow" | "arrows" | "ipc" | "feather") => InputFormat::Arrow,
         Some("parquet") => InputFormat::Parquet,
+        Some("vw") => InputFormat::VowpalWabbit,
         _ => {
             let text = beginning.strip_prefix("\u{feff}".as_bytes()).unwrap_or(beginning);
             let object = text.trim_ascii_start().starts_with(b"{");

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use priory::{Batch, Schema, Stored};
+use priory::{Batch, Kind, Schema, Stored};
 
 #[cfg(feature = "arrow")]
 use crate::arrow::{ArrowParser, ArrowStream, ParquetFile, ParquetParser, RecordBatch, RowSlice};
 use crate::csv::Dialect;
 use crate::delimited::{self, DelimitedParser};
-use crate::error::Result;
+use crate::documents::{CLASS, Document, DocumentParser, Files, LineFormat};
+use crate::error::{Error, Result, shown};
 use crate::json::{self, JsonParser};
 use crate::reader::Plan;
 use crate::sample::{ColumnInfo, Sample};
@@ -20,6 +21,8 @@ pub(crate) enum Input {
     Delimited(Source, Dialect),
     JsonLines(Source, Vec<Stored>),
     Svmlight(Source),
+    Files(Files),
+    Lines(Source, LineFormat),
     #[cfg(feature = "arrow")]
     Parquet(ParquetFile),
     #[cfg(feature = "arrow")]
@@ -30,6 +33,8 @@ pub(crate) enum Input {
 pub(crate) enum Block {
     /// Whole records of text.
     Text(Vec<u8>),
+    /// Documents.
+    Documents(Vec<Document>),
     /// Rows of a Parquet file, which whoever has them reads by itself.
     #[cfg(feature = "arrow")]
     Slice(RowSlice),
@@ -49,7 +54,6 @@ impl Block {
     fn into_text(self) -> Vec<u8> {
         match self {
             Block::Text(text) => text,
-            #[cfg(feature = "arrow")]
             _ => Vec::new(),
         }
     }
@@ -59,9 +63,20 @@ impl Input {
     /// Learns what will be read, so that nothing else need be.
     pub(crate) fn prepare(&mut self, plan: &Plan, schema: &Schema) -> Result<()> {
         match self {
-            Input::Delimited(..) | Input::JsonLines(..) | Input::Svmlight(_) => {
-                let _ = (plan, schema);
-                Ok(())
+            Input::Delimited(..) | Input::JsonLines(..) | Input::Files(_) | Input::Lines(..) => Ok(()),
+            Input::Svmlight(_) => {
+                let features = schema.columns.iter().zip(&plan.features);
+                match features
+                    .into_iter()
+                    .find(|(column, found)| column.kind == Kind::Text && found.is_some())
+                {
+                    None => Ok(()),
+                    Some((column, _)) => Err(Error::ColumnType {
+                        name: plan.name.clone(),
+                        column: shown(&column.name),
+                        what: "numbers, and no text",
+                    }),
+                }
             }
             #[cfg(feature = "arrow")]
             Input::Parquet(file) => file.prepare(plan, schema),
@@ -76,6 +91,8 @@ impl Input {
             Input::Delimited(_, dialect) => Parser::Delimited(DelimitedParser::new(plan, *dialect)),
             Input::JsonLines(..) => Parser::JsonLines(JsonParser::new(plan)),
             Input::Svmlight(_) => Parser::Svmlight(SvmlightParser::new(plan)),
+            Input::Files(_) => Parser::Documents(DocumentParser::new(plan, LineFormat::Plain)),
+            Input::Lines(_, lines) => Parser::Documents(DocumentParser::new(plan, *lines)),
             #[cfg(feature = "arrow")]
             Input::Parquet(file) => Parser::Parquet(file.parser(plan)),
             #[cfg(feature = "arrow")]
@@ -87,7 +104,16 @@ impl Input {
     /// block.
     pub(crate) fn next_block(&mut self, block: &mut Block) -> Result<bool> {
         match self {
-            Input::Delimited(source, _) | Input::JsonLines(source, _) | Input::Svmlight(source) => {
+            Input::Files(files) => {
+                let documents = files.next_block()?;
+                let found = !documents.is_empty();
+                *block = Block::Documents(documents);
+                Ok(found)
+            }
+            Input::Delimited(source, _)
+            | Input::JsonLines(source, _)
+            | Input::Svmlight(source)
+            | Input::Lines(source, _) => {
                 let mut text = std::mem::take(block).into_text();
                 let found = source.next_block(&mut text);
                 *block = Block::Text(text);
@@ -118,6 +144,10 @@ impl Input {
             Input::Svmlight(_) => {
                 (0..header.len()).map(|i| if i == 0 { Stored::Text } else { Stored::Number }).collect()
             }
+            Input::Files(_) | Input::Lines(..) => header
+                .iter()
+                .map(|name| if name == CLASS { Stored::Text } else { Stored::Documents })
+                .collect(),
             #[cfg(feature = "arrow")]
             Input::Parquet(file) => file.stored(),
             #[cfg(feature = "arrow")]
@@ -133,6 +163,8 @@ impl Input {
             Input::Delimited(source, dialect) => delimited::sample(source, *dialect, header, rows),
             Input::JsonLines(source, _) => json::sample(source, header, rows),
             Input::Svmlight(source) => svmlight::sample(source, header, rows),
+            // What the columns are is known.
+            Input::Files(_) | Input::Lines(..) => Ok(Sample::new(header.len())),
             #[cfg(feature = "arrow")]
             Input::Parquet(file) => file.sample(rows),
             #[cfg(feature = "arrow")]
@@ -143,9 +175,11 @@ impl Input {
     /// The path, or what else the input is called.
     pub(crate) fn name(&self) -> &str {
         match self {
-            Input::Delimited(source, _) | Input::JsonLines(source, _) | Input::Svmlight(source) => {
-                source.name()
-            }
+            Input::Delimited(source, _)
+            | Input::JsonLines(source, _)
+            | Input::Svmlight(source)
+            | Input::Lines(source, _) => source.name(),
+            Input::Files(files) => files.name(),
             #[cfg(feature = "arrow")]
             Input::Parquet(file) => file.name(),
             #[cfg(feature = "arrow")]
@@ -156,9 +190,11 @@ impl Input {
     /// How many bytes there are, if the input is a regular file.
     pub(crate) fn size(&self) -> Option<u64> {
         match self {
-            Input::Delimited(source, _) | Input::JsonLines(source, _) | Input::Svmlight(source) => {
-                source.size()
-            }
+            Input::Delimited(source, _)
+            | Input::JsonLines(source, _)
+            | Input::Svmlight(source)
+            | Input::Lines(source, _) => source.size(),
+            Input::Files(files) => files.size(),
             #[cfg(feature = "arrow")]
             Input::Parquet(file) => Some(file.size()),
             #[cfg(feature = "arrow")]
@@ -169,9 +205,11 @@ impl Input {
     /// How many of them were read.
     pub(crate) fn bytes_read(&self) -> u64 {
         match self {
-            Input::Delimited(source, _) | Input::JsonLines(source, _) | Input::Svmlight(source) => {
-                source.bytes_read()
-            }
+            Input::Delimited(source, _)
+            | Input::JsonLines(source, _)
+            | Input::Svmlight(source)
+            | Input::Lines(source, _) => source.bytes_read(),
+            Input::Files(files) => files.bytes_read(),
             #[cfg(feature = "arrow")]
             Input::Parquet(file) => file.bytes_read(),
             #[cfg(feature = "arrow")]
@@ -185,6 +223,7 @@ pub(crate) enum Parser {
     Delimited(DelimitedParser),
     JsonLines(JsonParser),
     Svmlight(SvmlightParser),
+    Documents(DocumentParser),
     #[cfg(feature = "arrow")]
     Parquet(ParquetParser),
     #[cfg(feature = "arrow")]
@@ -199,11 +238,18 @@ impl Parser {
             (Parser::Delimited(parser), Block::Text(text)) => parser.fill(text, batch),
             (Parser::JsonLines(parser), Block::Text(text)) => parser.fill(text, batch),
             (Parser::Svmlight(parser), Block::Text(text)) => parser.fill(text, batch),
+            (Parser::Documents(parser), Block::Text(text)) => {
+                parser.fill_lines(text, batch);
+                Ok(())
+            }
+            (Parser::Documents(parser), Block::Documents(documents)) => {
+                parser.fill_files(documents, batch);
+                Ok(())
+            }
             #[cfg(feature = "arrow")]
             (Parser::Parquet(parser), Block::Slice(slice)) => parser.fill(slice, batch),
             #[cfg(feature = "arrow")]
             (Parser::Arrow(parser), Block::Rows(rows)) => parser.fill(rows, batch),
-            #[cfg(feature = "arrow")]
             _ => unreachable!("an input hands out blocks of its own kind"),
         }
     }

@@ -11,13 +11,14 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use priory::{Batch, BatchColumn, CategoryColumn, MISSING, Stored};
+use priory::{Batch, BatchColumn, CategoryColumn, MISSING, Stored, TextColumn};
 
 use crate::error::{Error, Result, shown};
 use crate::reader::Plan;
 use crate::recent::RecentCodes;
 use crate::sample::Sample;
 use crate::source::{Framing, Source};
+use crate::text::Tokenizer;
 
 /// How many rows are looked at to see which columns there are.
 const ROWS_AHEAD: u64 = 10_000;
@@ -205,6 +206,7 @@ pub(crate) struct JsonParser {
     /// The wanted values, row by row.
     values: Vec<Value>,
     scratch: String,
+    tokenizers: Vec<Option<Tokenizer>>,
 }
 
 impl JsonParser {
@@ -224,6 +226,7 @@ impl JsonParser {
             width,
             values: Vec::new(),
             scratch: String::new(),
+            tokenizers: plan.tokenizers.clone(),
         }
     }
 
@@ -233,8 +236,11 @@ impl JsonParser {
         let text = checked_text(&plan.name, block)?;
         let flaw = self.scan(text, batch);
         self.fill_categories(text, plan.target, batch.rows, &mut batch.classes)?;
-        for (column, &position) in batch.columns.iter_mut().zip(&plan.features) {
+        for (feature, (column, &position)) in batch.columns.iter_mut().zip(&plan.features).enumerate() {
             match column {
+                BatchColumn::Text(column) => {
+                    self.fill_documents(text, position, feature, batch.rows, column)?
+                }
                 BatchColumn::Category(column) => self.fill_categories(text, position, batch.rows, column)?,
                 BatchColumn::Number(values) => self.fill_numbers(text, position, batch.rows, values)?,
             }
@@ -314,6 +320,29 @@ impl JsonParser {
             };
             column.codes.push(code);
         }
+        Ok(())
+    }
+
+    fn fill_documents(
+        &mut self,
+        text: &str,
+        position: Option<usize>,
+        feature: usize,
+        rows: usize,
+        column: &mut TextColumn,
+    ) -> Result<()> {
+        let Some(position) = position else {
+            (0..rows).for_each(|_| column.push_missing());
+            return Ok(());
+        };
+        let mut tokenizer = self.tokenizers[feature].take();
+        let mut scratch = String::new();
+        for (row, value) in self.column(position, rows).enumerate() {
+            self.check_scalar(value, row, position)?;
+            let document = (value.kind != Kind::Absent).then(|| value.written(text, &mut scratch));
+            self.plan.read_document(document, &mut tokenizer, column);
+        }
+        self.tokenizers[feature] = tokenizer;
         Ok(())
     }
 

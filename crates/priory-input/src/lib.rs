@@ -29,6 +29,7 @@ mod arrow;
 mod csv;
 mod decimal;
 mod delimited;
+mod documents;
 mod error;
 mod format;
 mod input;

@@ -7,11 +7,12 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use priory::{Batch, Schema};
+use priory::{Batch, Schema, TextColumn};
 
 use crate::error::{Error, Result, shown, shown_list};
 use crate::input::{Block, Input, Parser};
 use crate::table::{Purpose, Table};
+use crate::text::Tokenizer;
 
 /// What to do with a value that is not of its column's kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -32,6 +33,8 @@ pub(crate) struct Plan {
     pub(crate) target: Option<usize>,
     pub(crate) weight: Option<usize>,
     pub(crate) features: Vec<Option<usize>>,
+    /// How the features that are text are read.
+    pub(crate) tokenizers: Vec<Option<Tokenizer>>,
     pub(crate) missing: MissingSpellings,
     bad_values: BadValues,
     bad_values_met: AtomicU64,
@@ -61,6 +64,11 @@ impl Plan {
         if !features.is_empty() && missing_columns.len() == features.len() {
             return Err(Error::NoFeatures { name: table.name().into(), header: shown_list(header) });
         }
+        let tokenizers = schema.columns.iter().map(|column| {
+            let tokenizer = column.text.as_ref().map(|text| Tokenizer::new(&text.tokens)).transpose();
+            tokenizer.map_err(|cause| Error::Use { name: table.name().into(), cause })
+        });
+        let tokenizers = tokenizers.collect::<Result<_>>()?;
         let mut known = vec![false; header.len()];
         let others = [Some(&schema.target), schema.weight.as_ref()];
         let others = others.into_iter().flatten().filter_map(|name| find(name));
@@ -74,6 +82,7 @@ impl Plan {
             target,
             weight,
             features,
+            tokenizers,
             missing: MissingSpellings::new(&schema.missing),
             bad_values: table.options().bad_values,
             bad_values_met: AtomicU64::new(0),
@@ -120,6 +129,21 @@ impl Plan {
 }
 
 impl Plan {
+    /// A document as it stands in the table, unless that spells missing, becomes the next row of a column.
+    pub(crate) fn read_document(
+        &self,
+        document: Option<&str>,
+        tokenizer: &mut Option<Tokenizer>,
+        column: &mut TextColumn,
+    ) {
+        match (document, tokenizer) {
+            (Some(document), Some(tokenizer)) if !self.missing.contains(document) => {
+                tokenizer.read(document, column);
+            }
+            _ => column.push_missing(),
+        }
+    }
+
     /// The columns of the table that are read, from the first to the last.
     #[cfg(feature = "arrow")]
     pub(crate) fn wanted(&self) -> Vec<usize> {

@@ -135,6 +135,8 @@ impl SvmlightParser {
                     let code = if zero { column.values.intern("0") as u32 + 1 } else { MISSING };
                     column.codes.resize(rows, code);
                 }
+                // Numbers are no documents; `prepare` has refused a column that would have to be one.
+                BatchColumn::Text(column) => (0..rows).for_each(|_| column.push_missing()),
             }
         }
     }
@@ -181,6 +183,7 @@ impl SvmlightParser {
                     column.codes[row] =
                         if missing { MISSING } else { column.values.intern(value) as u32 + 1 };
                 }
+                BatchColumn::Text(_) => {}
             }
         }
         if plan.target == Some(position) {

@@ -9,8 +9,9 @@ use priory::Schema;
 #[cfg(feature = "arrow")]
 use crate::arrow::{ArrowStream, ParquetFile};
 use crate::delimited;
+use crate::documents::{CLASS, Files, LineFormat, TEXT, adopted};
 use crate::error::{Error, Result, shown, shown_list};
-use crate::format::{InputFormat, ReadOptions, extension, likely_format};
+use crate::format::{Encoding, InputFormat, ReadOptions, extension, likely_format};
 use crate::input::Input;
 use crate::json;
 use crate::reader::{Batches, Reader};
@@ -52,6 +53,10 @@ impl Table {
         let opened = File::open(path).and_then(|file| Ok((file.metadata()?, file)));
         let (metadata, file) =
             opened.map_err(|cause| Error::File { name: path.into(), action: "opened", cause })?;
+        if metadata.is_dir() {
+            let input = Input::Files(Files::folder(path, options.encoding)?);
+            return Ok(Table { input, options: *options, header: vec![CLASS.into(), TEXT.into()] });
+        }
         let size = metadata.is_file().then_some(metadata.len());
         #[cfg(feature = "arrow")]
         if size.is_some() && ParquetFile::is_meant(&file, options.input_format) {
@@ -84,6 +89,7 @@ impl Table {
     ) -> Result<Table> {
         let mut bytes = bytes;
         let beginning = bytes.peek(LONG_ENOUGH_TO_TELL.min(limits.block))?;
+        let is_tar = Files::is_tar(beginning);
         let format = options.input_format.unwrap_or_else(|| likely_format(extension, beginning));
         let name = bytes.name.clone();
         let (input, header) = match format {
@@ -106,6 +112,24 @@ impl Table {
                 let (header, stored) = json::open(&mut source)?.into_iter().unzip();
                 (Input::JsonLines(source, stored), header)
             }
+            InputFormat::Documents if is_tar && options.encoding == Encoding::Utf8 => {
+                (Input::Files(Files::tar(bytes)), vec![CLASS.into(), TEXT.into()])
+            }
+            InputFormat::Documents => {
+                let what = match is_tar {
+                    true => "a tar archive, whose documents are read as UTF-8; leave --encoding out",
+                    false => "neither a folder of documents nor a tar archive",
+                };
+                return Err(Error::NotText { name, what });
+            }
+            InputFormat::Lines | InputFormat::FastText | InputFormat::VowpalWabbit => {
+                let lines = match format {
+                    InputFormat::FastText => LineFormat::FastText,
+                    InputFormat::VowpalWabbit => LineFormat::VowpalWabbit,
+                    _ => LineFormat::Plain,
+                };
+                (Input::Lines(text(bytes, limits)?, lines), lines.header())
+            }
             InputFormat::Svmlight => {
                 let mut source = text(bytes, limits)?;
                 let header = svmlight::open(&mut source, options)?;
@@ -116,8 +140,12 @@ impl Table {
         Ok(Table { input, options: *options, header })
     }
 
-    /// Makes room for what a schema knows of and the beginning of a sparse table happens not to mention.
+    /// Makes room for what a schema knows of and the beginning of a sparse table happens not to mention; documents
+    /// stand in the column that the schema calls text.
     pub(crate) fn widen(&mut self, schema: &Schema) {
+        if let Input::Files(_) | Input::Lines(..) = &self.input {
+            self.header = adopted(&self.header, schema);
+        }
         if let Input::Svmlight(source) = &mut self.input {
             let known = schema.columns.iter().filter_map(|column| svmlight::index_of(&column.name)).max();
             if known.is_some_and(|known| known >= self.header.len()) {
@@ -149,6 +177,12 @@ impl Table {
     pub fn sample(&mut self, rows: usize) -> Result<Sample> {
         let rows = rows.min((Sample::MOST_VALUES / self.header.len().max(1)).max(1));
         if rows == 0 { Ok(Sample::new(self.header.len())) } else { self.input.sample(&self.header, rows) }
+    }
+
+    /// Whether there are documents with a class each, and nothing else: columns called `class` and `text`.
+    pub fn has_documents(&self) -> bool {
+        matches!(self.input, Input::Files(_))
+            || (matches!(self.input, Input::Lines(..)) && self.header.len() == 2)
     }
 
     /// How the table is read.

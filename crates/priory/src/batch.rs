@@ -30,6 +30,35 @@ pub enum BatchColumn {
     Category(CategoryColumn),
     /// Numbers; a missing one is NaN.
     Number(Vec<f64>),
+    /// Documents, as the tokens that they hold.
+    Text(TextColumn),
+}
+
+/// A column of documents: for each row the tokens that occur in it, in the order in which they first occur, and how
+/// often they do.
+///
+/// ```
+/// let mut column = priory::TextColumn::default();
+/// ["to", "be", "or", "not", "to", "be"].into_iter().for_each(|token| column.add(token));
+/// column.end_document();
+/// column.push_missing();
+/// let counts: Vec<(&str, u32)> =
+///     column.document(0).unwrap().iter().map(|&(token, n)| (column.tokens.name(token as usize), n)).collect();
+/// assert_eq!(counts, [("to", 2), ("be", 2), ("or", 1), ("not", 1)]);
+/// assert!(column.document(1).is_none());
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct TextColumn {
+    /// The tokens that occur in this batch.
+    pub tokens: Vocabulary,
+    /// Token and number of occurrences, document after document.
+    entries: Vec<(u32, u32)>,
+    /// For each row where its entries end, and whether it has a document at all.
+    rows: Vec<(usize, bool)>,
+    /// For each token where its last entry stands.
+    last_entry: Vec<usize>,
+    /// What was read, row by row, if it is wanted: see [`keep_documents`](Self::keep_documents).
+    written: Option<Vec<String>>,
 }
 
 /// A column of strings: each row holds the code of a value, 0 for missing, i + 1 for the i-th value.
@@ -47,6 +76,7 @@ impl Batch {
         let columns = schema.columns.iter().map(|column| match column.kind {
             Kind::Category | Kind::Joint => BatchColumn::Category(CategoryColumn::default()),
             Kind::Number | Kind::Moments => BatchColumn::Number(Vec::new()),
+            Kind::Text => BatchColumn::Text(TextColumn::default()),
         });
         Batch { first_row: 1, columns: columns.collect(), ..Batch::default() }
     }
@@ -79,6 +109,7 @@ impl Batch {
             match column {
                 BatchColumn::Category(column) => column.clear(),
                 BatchColumn::Number(values) => values.clear(),
+                BatchColumn::Text(column) => column.clear(),
             }
         }
     }
@@ -110,28 +141,43 @@ impl Batch {
         match &self.columns[column] {
             BatchColumn::Category(column) => column.value(row).map(str::to_owned),
             BatchColumn::Number(values) => (!values[row].is_nan()).then(|| values[row].to_string()),
+            BatchColumn::Text(column) => column.document(row).map(|entries| {
+                let words: u64 = entries.iter().map(|&(_, count)| u64::from(count)).sum();
+                format!("{words} {}", if words == 1 { "token" } else { "tokens" })
+            }),
         }
     }
 
     /// A column of numbers.
     ///
     /// # Panics
-    /// If the column at this position holds strings; the schema says which do.
+    /// If the column at this position holds something else; the schema says which do.
     pub fn numbers(&self, column: usize) -> &[f64] {
         match &self.columns[column] {
             BatchColumn::Number(values) => values,
-            BatchColumn::Category(_) => panic!("column {column} of the batch holds strings"),
+            _ => panic!("column {column} of the batch holds no numbers"),
         }
     }
 
     /// A column of strings.
     ///
     /// # Panics
-    /// If the column at this position holds numbers; the schema says which do.
+    /// If the column at this position holds something else; the schema says which do.
     pub fn category(&self, column: usize) -> &CategoryColumn {
         match &self.columns[column] {
             BatchColumn::Category(column) => column,
-            BatchColumn::Number(_) => panic!("column {column} of the batch holds numbers"),
+            _ => panic!("column {column} of the batch holds no strings"),
+        }
+    }
+
+    /// A column of documents.
+    ///
+    /// # Panics
+    /// If the column at this position holds something else; the schema says which do.
+    pub fn text(&self, column: usize) -> &TextColumn {
+        match &self.columns[column] {
+            BatchColumn::Text(column) => column,
+            _ => panic!("column {column} of the batch holds no text"),
         }
     }
 }
@@ -141,10 +187,11 @@ impl BatchColumn {
         match self {
             BatchColumn::Category(column) => BatchColumn::Category(column.select(rows)),
             BatchColumn::Number(values) => BatchColumn::Number(pick(values, rows)),
+            BatchColumn::Text(column) => BatchColumn::Text(column.select(rows)),
         }
     }
 
-    /// Marks the rows that have a value here.
+    /// Marks the rows that have a value here. Whether a document says something is known to the model only.
     pub(crate) fn mark_known(&self, known: &mut [bool]) {
         match self {
             BatchColumn::Category(column) => {
@@ -153,6 +200,7 @@ impl BatchColumn {
             BatchColumn::Number(values) => {
                 known.iter_mut().zip(values).for_each(|(known, value)| *known |= !value.is_nan());
             }
+            BatchColumn::Text(_) => {}
         }
     }
 }
@@ -192,6 +240,107 @@ impl CategoryColumn {
         // Few rows of a column of many values: only their values come along.
         let mut selected = CategoryColumn::default();
         rows.iter().for_each(|&row| selected.push(self.value(row)));
+        selected
+    }
+}
+
+impl TextColumn {
+    /// Keeps every document as it was written, besides its tokens; only explanations want that.
+    pub fn keep_documents(&mut self) {
+        self.written.get_or_insert_default();
+    }
+
+    /// Whether documents are kept as they were written.
+    pub fn keeps_documents(&self) -> bool {
+        self.written.is_some()
+    }
+
+    /// Adds a token to the document that is being read.
+    #[inline]
+    pub fn add(&mut self, token: &str) {
+        let id = self.tokens.intern(token);
+        let first = self.rows.last().map_or(0, |&(end, _)| end);
+        if id == self.last_entry.len() {
+            self.last_entry.push(usize::MAX);
+        }
+        let last = self.last_entry[id];
+        // What stands before the first entry of this document belongs to another one.
+        if last >= first && last < self.entries.len() {
+            self.entries[last].1 = self.entries[last].1.saturating_add(1);
+        } else {
+            self.last_entry[id] = self.entries.len();
+            self.entries.push((id as u32, 1));
+        }
+    }
+
+    /// Ends the document of this row; the next token belongs to the next one.
+    pub fn end_document(&mut self) {
+        self.rows.push((self.entries.len(), true));
+        self.keep("");
+    }
+
+    /// Ends the document of this row, which was written like this.
+    pub fn end_written(&mut self, document: &str) {
+        self.rows.push((self.entries.len(), true));
+        self.keep(document);
+    }
+
+    /// Appends a row without a document.
+    pub fn push_missing(&mut self) {
+        self.rows.push((self.entries.len(), false));
+        self.keep("");
+    }
+
+    fn keep(&mut self, document: &str) {
+        if let Some(written) = &mut self.written {
+            written.push(document.to_owned());
+        }
+    }
+
+    /// How many rows there are.
+    pub fn rows(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// The tokens of a row and how often each occurs; `None` if there is no document.
+    #[inline]
+    pub fn document(&self, row: usize) -> Option<&[(u32, u32)]> {
+        let start = if row == 0 { 0 } else { self.rows[row - 1].0 };
+        let (end, known) = self.rows[row];
+        known.then(|| &self.entries[start..end])
+    }
+
+    /// The document of a row as it was written, if that was kept.
+    pub fn written(&self, row: usize) -> Option<&str> {
+        self.written.as_ref().map(|written| written[row].as_str())
+    }
+
+    fn clear(&mut self) {
+        self.tokens.clear();
+        self.entries.clear();
+        self.rows.clear();
+        self.last_entry.clear();
+        self.written.iter_mut().for_each(Vec::clear);
+    }
+
+    pub(crate) fn select(&self, rows: &[usize]) -> TextColumn {
+        let mut selected = TextColumn::default();
+        if self.written.is_some() {
+            selected.keep_documents();
+        }
+        for &row in rows {
+            let Some(document) = self.document(row) else {
+                selected.push_missing();
+                continue;
+            };
+            for &(token, count) in document {
+                let id = selected.tokens.intern(self.tokens.name(token as usize));
+                selected.entries.push((id as u32, count));
+            }
+            selected.end_written(self.written(row).unwrap_or_default());
+        }
+        // Nothing is added to a selection token by token, but if it were, it would find its place.
+        selected.last_entry = vec![usize::MAX; selected.tokens.len()];
         selected
     }
 }

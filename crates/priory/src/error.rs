@@ -75,6 +75,20 @@ pub enum Error {
         /// How many counts are allowed.
         limit: usize,
     },
+    /// A column of text has more different tokens than can be kept apart.
+    #[error(
+        "the column `{column}` has {tokens} different tokens and {counts} counts of them, which is more than memory should hold; hashing them to 2^22 buckets bounds it"
+    )]
+    TooManyTokens {
+        /// The column.
+        column: String,
+        /// Its tokens, as far as they were read.
+        tokens: usize,
+        /// What is counted of them in all classes.
+        counts: usize,
+        /// How many tokens are allowed.
+        limit: usize,
+    },
     /// Rows were to be forgotten that cannot all have been learnt.
     #[error("row {row} was never learnt: {what} would count less than zero")]
     NeverLearnt {

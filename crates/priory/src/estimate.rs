@@ -69,6 +69,8 @@ impl<T: Scalar> Smoother<T> {
         match settings.smoothing_of(column) {
             Smoothing::None => Smoother::None,
             Smoothing::Lidstone(alpha) => lidstone(*alpha),
+            // Only text has these, and it has formulas of its own.
+            Smoothing::Auto | Smoothing::Pair { .. } => lidstone(1.0),
             Smoothing::Background(lambda) => Smoother::Background { lambda: T::from_setting(*lambda) },
             Smoothing::Dirichlet(Pseudocounts(columns)) => match columns.get(column) {
                 None => lidstone(1.0),

@@ -50,8 +50,12 @@ impl Fractions {
         let whole = statistics.class_weight.is_whole() && statistics.factors.iter().all(whole);
         if let Some(number) = statistics.factors.iter().find(|factor| factor.counts().is_none()) {
             let name = feature_name(&statistics.schema, number.columns());
+            let kind = match number {
+                FamilyStatistics::Text(..) => "text",
+                _ => "numbers",
+            };
             return Err(Error::NoFractions(format!(
-                "there are no fractions to show: `{name}` is a column of numbers"
+                "there are no fractions to show: `{name}` is a column of {kind}"
             )));
         }
         if !whole {

@@ -20,6 +20,8 @@ pub enum Stored {
     Boolean,
     /// As days or moments, which are read as days.
     Date,
+    /// As documents, each by itself.
+    Documents,
 }
 
 /// What was decided about a column.
@@ -38,8 +40,6 @@ pub struct Decision {
 pub enum TakenAs {
     /// A feature of this kind.
     Feature(Kind),
-    /// Text of many words, which is left out.
-    Text,
     /// An identifier, which is left out: it says everything about the rows at hand and nothing about others.
     Identifier,
 }
@@ -67,6 +67,7 @@ pub fn infer(name: &str, stored: Stored, values: &[Option<&str>]) -> Decision {
     let facts = Facts { name, rows: known.len(), distinct: distinct.len() };
     let numbers: Vec<f64> = known.iter().filter_map(|value| finite_number(value)).collect();
     match stored {
+        Stored::Documents => facts.feature(Kind::Text, "documents"),
         Stored::Boolean => facts.feature(Kind::Category, "true and false"),
         Stored::Date => facts.feature(Kind::Number, "a date, in days"),
         Stored::Number | Stored::Integer | Stored::Text if known.is_empty() => {
@@ -136,9 +137,9 @@ impl Facts<'_> {
         let mostly_distinct = self.rows >= FEW_ROWS && 2 * self.distinct > self.rows;
         if long && mostly_distinct {
             return Decision {
-                taken_as: TakenAs::Text,
+                taken_as: TakenAs::Feature(Kind::Text),
                 reason: "text of many words".into(),
-                hint: Some(format!("--as {name}=category counts it whole")),
+                hint: None,
             };
         }
         if self.rows >= FEW_ROWS && self.distinct == self.rows {
@@ -201,7 +202,12 @@ mod tests {
         check(&ids, TakenAs::Identifier, "every value is another", Some("--as x=category keeps it"));
         let texts = numbered("the quick brown fox ", 30);
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-        check(&texts, TakenAs::Text, "text of many words", Some("--as x=category counts it whole"));
+        check(
+            &texts,
+            TakenAs::Feature(Kind::Text),
+            "text of many words",
+            Some("--as x=category counts it whole"),
+        );
         let mut nearly: Vec<&str> = vec!["1.5"; 99];
         nearly.push("unknown");
         let hint = "all but 1 of 100 are numbers; --as x=number --on-bad-value missing reads it so";

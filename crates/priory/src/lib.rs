@@ -42,26 +42,35 @@ mod settings;
 mod spectrum;
 mod statistics;
 mod tally;
+mod text;
 mod vocabulary;
 
-pub use batch::{Batch, BatchColumn, CategoryColumn, MISSING};
+pub use batch::{Batch, BatchColumn, CategoryColumn, MISSING, TextColumn};
 pub use error::{Error, Result};
 pub use evaluate::{
     CalibrationBin, ClassReport, Evaluation, EvaluationReport, FoldModels, FoldStatistics, Folds,
     HEAVIEST_ROW, Holdout, MOST_CONFUSED, MOST_FOLDS, majority_class,
 };
 pub use exact::ExactSum;
+pub use families::text::MOST_TOKENS;
+pub use families::text::summary::{TellingToken, TextSummary};
 pub use format::{could_be_file, read_file, write_file};
 pub use fractions::{FractionExplainer, FractionExplanation, Fractions};
 pub use infer::{Decision, Stored, TakenAs, infer};
-pub use model::{ChosenFamily, Contribution, Explanation, LinearForm, Model};
+pub use model::{
+    ChosenFamily, Contribution, Explanation, LinearForm, Model, TokenContribution, TokenContributions,
+};
 pub use posterior::{Outcome, Posterior, Scores};
-pub use report::{ClassSummary, FeatureSummary, Summary, ValueSummary};
+pub use report::{ClassSummary, FeatureSummary, Summary, TOP_TOKENS, ValueSummary};
 pub use schema::{Column, Kind, MISSING_SPELLINGS, Schema};
 pub use settings::{
-    Family, MissingValues, OTHER_VALUES, Prior, Pseudocounts, Settings, Smoothing, VarianceFloor,
+    Family, MissingValues, OTHER_VALUES, Prior, Pseudocounts, Settings, Smoothing, TextModel, VarianceFloor,
 };
 pub use statistics::{MOST_CLASSES, MOST_COUNTS, Statistics};
+pub use text::{
+    CharacterNgrams, Cjk, DocumentLength, LetterCase, Normalization, Reach, StopWords, TermFrequency,
+    TextSettings, TokenSettings, TokenStyle, WordNgrams,
+};
 pub use vocabulary::{Vocabulary, canonical_order};
 
 /// The code in the README is compiled and run like any example.

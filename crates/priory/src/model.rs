@@ -5,10 +5,11 @@ use std::collections::HashMap;
 use crate::batch::Batch;
 use crate::error::{Error, Result};
 use crate::estimate;
-use crate::families::FamilyLikelihood;
+use crate::families::text::summary::weight_of_evidence;
+use crate::families::{FamilyLikelihood, Unseen};
 use crate::posterior::{Outcome, Scores};
 use crate::schema::{Kind, Schema};
-use crate::settings::{Family, MissingValues, Settings};
+use crate::settings::{Family, MissingValues, Settings, Smoothing};
 use crate::statistics::{Statistics, check_prior};
 
 /// A frozen naive Bayes model. It is derived from [`Statistics`] and never edited.
@@ -28,6 +29,47 @@ pub struct Model {
 struct Factor {
     columns: Vec<usize>,
     likelihood: FamilyLikelihood,
+    /// The power that the likelihood is raised to.
+    exponent: f64,
+}
+
+impl Factor {
+    /// What the tokens of a document add, if it is one.
+    fn tokens(&self, batch: &Batch, row: usize) -> Option<TokenContributions> {
+        let FamilyLikelihood::Text(column, text) = &self.likelihood else { return None };
+        let (tokens, absent) = text.contributions(batch.text(*column), row);
+        let raise =
+            |logs: Vec<f64>| -> Vec<f64> { logs.into_iter().map(|x| raised(x, self.exponent)).collect() };
+        let tokens = tokens.into_iter().map(|token| TokenContribution {
+            token: token.token,
+            occurrences: token.occurrences,
+            log_likelihood: token.log_likelihood.map(raise),
+        });
+        Some(TokenContributions { tokens: tokens.collect(), absent: raise(absent) })
+    }
+
+    fn add_log_likelihood(&self, batch: &Batch, scores: &mut [f64], evidence: &mut [bool]) -> Unseen {
+        if self.exponent == 1.0 {
+            return self.likelihood.add_log_likelihood(batch, scores, evidence);
+        }
+        let mut own = vec![0.0; scores.len()];
+        let unseen = self.likelihood.add_log_likelihood(batch, &mut own, evidence);
+        scores.iter_mut().zip(own).for_each(|(score, x)| *score += raised(x, self.exponent));
+        unseen
+    }
+}
+
+/// The logarithm of a probability that is raised to a power. To the power of 0, even what is impossible says nothing.
+pub(crate) fn raised(log: f64, exponent: f64) -> f64 {
+    if exponent == 0.0 { 0.0 } else { exponent * log }
+}
+
+/// The power of a factor; a joint table, which is several columns, has none of its own.
+pub(crate) fn exponent_of(settings: &Settings, schema: &Schema, columns: &[usize]) -> f64 {
+    match columns {
+        [column] => settings.exponent_of(&schema.columns[*column].name),
+        _ => 1.0,
+    }
 }
 
 impl Model {
@@ -53,12 +95,14 @@ impl Model {
             .iter()
             .map(|factor| {
                 let likelihood = factor.likelihood(&statistics.schema, &resolved)?;
-                Ok(Factor { columns: factor.columns().to_vec(), likelihood })
+                let exponent = exponent_of(settings, &statistics.schema, factor.columns());
+                Ok(Factor { columns: factor.columns().to_vec(), likelihood, exponent })
             })
             .collect::<Result<Vec<_>>>()?;
         let mut start = log_prior.clone();
-        for base in factors.iter().filter_map(|factor| factor.likelihood.base()) {
-            start.iter_mut().zip(base).for_each(|(start, base)| *start += base);
+        for factor in &factors {
+            let base = factor.likelihood.base().unwrap_or_default();
+            start.iter_mut().zip(base).for_each(|(start, &base)| *start += raised(base, factor.exponent));
         }
         let (schema, settings) = (statistics.schema.clone(), settings.clone());
         Ok(Model { schema, settings, classes, prior, log_prior, start, factors })
@@ -109,11 +153,14 @@ impl Model {
         self.check_batch(batch)?;
         let mut log_joint = Vec::with_capacity(batch.rows * self.classes.len());
         (0..batch.rows).for_each(|_| log_joint.extend_from_slice(&self.start));
-        let mut unseen = 0;
+        let mut evidence = self.evidence(batch);
+        let mut unseen = Unseen::default();
         for factor in &self.factors {
-            unseen += factor.likelihood.add_log_likelihood(batch, &mut log_joint);
+            let met = factor.add_log_likelihood(batch, &mut log_joint, &mut evidence);
+            unseen.values += met.values;
+            unseen.tokens += met.tokens;
         }
-        Ok(Scores::new(self.log_prior.clone(), log_joint, self.evidence(batch), unseen))
+        Ok(Scores::new(self.log_prior.clone(), log_joint, evidence, unseen))
     }
 
     /// How one row of a batch comes to its posterior, feature by feature.
@@ -130,11 +177,14 @@ impl Model {
             .iter()
             .map(|factor| {
                 let (log_likelihood, met) = factor.likelihood.contribution(batch, row);
+                let raise = |x: f64| raised(x, factor.exponent);
                 Contribution {
                     feature: feature_name(&self.schema, &factor.columns),
                     value: written_out(batch, &factor.columns, row),
                     unseen: !met,
-                    log_likelihood,
+                    exponent: factor.exponent,
+                    log_likelihood: log_likelihood.into_iter().map(raise).collect(),
+                    tokens: factor.tokens(batch, row),
                 }
             })
             .collect();
@@ -142,8 +192,13 @@ impl Model {
         for contribution in &contributions {
             log_joint.iter_mut().zip(&contribution.log_likelihood).for_each(|(sum, x)| *sum += x);
         }
-        let evidence = self.counts_missing() || contributions.iter().any(|known| known.value.is_some());
-        let posterior = Scores::new(self.log_prior.clone(), log_joint.clone(), vec![evidence], 0).normalize();
+        // A document of nothing but tokens that were never met says nothing; other values do, met or not.
+        let says_something =
+            |known: &Contribution| known.value.is_some() && !(known.unseen && known.tokens.is_some());
+        let evidence = self.counts_missing() || contributions.iter().any(says_something);
+        let unseen = Unseen::default();
+        let posterior =
+            Scores::new(self.log_prior.clone(), log_joint.clone(), vec![evidence], unseen).normalize();
         Ok(Explanation {
             classes: self.classes.clone(),
             best: posterior.best(0),
@@ -216,7 +271,7 @@ impl Model {
     }
 
     /// Whether even a row of missing values says something.
-    fn counts_missing(&self) -> bool {
+    pub(crate) fn counts_missing(&self) -> bool {
         self.settings.missing == MissingValues::Counted && !self.factors.is_empty()
     }
 }
@@ -225,7 +280,9 @@ impl Model {
 fn check_columns(settings: &Settings, schema: &Schema) -> Result<()> {
     let kinds: HashMap<&str, Kind> =
         schema.columns.iter().map(|column| (column.name.as_str(), column.kind)).collect();
-    for name in settings.column_smoothing.keys().chain(settings.families.keys()) {
+    let names =
+        settings.column_smoothing.keys().chain(settings.families.keys()).chain(settings.exponents.keys());
+    for name in names {
         let Some(&kind) = kinds.get(name.as_str()) else {
             return Err(Error::Settings(format!(
                 "the settings name the column `{name}`, which the model does not have"
@@ -235,6 +292,10 @@ fn check_columns(settings: &Settings, schema: &Schema) -> Result<()> {
             return Err(Error::Settings(format!(
                 "the column `{name}` is part of the joint table, which is smoothed as a whole"
             )));
+        }
+        let only_for_text = settings.column_smoothing.get(name).is_some_and(Smoothing::is_for_text_only);
+        if only_for_text && kind != Kind::Text {
+            return Err(Error::Settings(format!("the column `{name}` has a smoothing that only text has")));
         }
     }
     Ok(())
@@ -301,8 +362,41 @@ pub struct Contribution {
     pub value: Option<String>,
     /// Whether the value was never met in training.
     pub unseen: bool,
-    /// log P(value | class) for each class.
+    /// The power that P(value | class) was raised to.
+    pub exponent: f64,
+    /// log P(value | class) for each class, raised to that power.
     pub log_likelihood: Vec<f64>,
+    /// What the tokens add, if the value is a document.
+    pub tokens: Option<TokenContributions>,
+}
+
+/// What the tokens of a document add to the log-joint of each class.
+#[derive(Debug, Clone)]
+pub struct TokenContributions {
+    /// The tokens, in the order in which they first occur.
+    pub tokens: Vec<TokenContribution>,
+    /// What all tokens would add by being absent, for each class: zero but for the Bernoulli model, in which a token
+    /// that is there is measured from that.
+    pub absent: Vec<f64>,
+}
+
+/// What one token of a document adds.
+#[derive(Debug, Clone)]
+pub struct TokenContribution {
+    /// The token.
+    pub token: String,
+    /// How often it occurs.
+    pub occurrences: u32,
+    /// What all its occurrences add to each class; `None` if it was never met in training.
+    pub log_likelihood: Option<Vec<f64>>,
+}
+
+impl TokenContribution {
+    /// log P(token | class) / P(token | any other class), where the others weigh as their priors say; in nats. `None` if
+    /// the token was never met.
+    pub fn weight_of_evidence(&self, class: usize, prior: &[f64]) -> Option<f64> {
+        self.log_likelihood.as_ref().map(|logs| weight_of_evidence(logs, class, prior))
+    }
 }
 
 /// The decision between two classes as a weighted sum of what is present.

@@ -5,6 +5,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::families::Unseen;
+
 /// log P(class, x) for every row and class.
 #[derive(Debug, Clone)]
 pub struct Scores {
@@ -14,7 +16,7 @@ pub struct Scores {
     /// Impossible rows whose prior is one of their own, because they were left out of it.
     own_log_prior: BTreeMap<usize, Vec<f64>>,
     has_evidence: Vec<bool>,
-    unseen: u64,
+    unseen: Unseen,
 }
 
 impl Scores {
@@ -22,7 +24,7 @@ impl Scores {
         log_prior: Vec<f64>,
         log_joint: Vec<f64>,
         has_evidence: Vec<bool>,
-        unseen: u64,
+        unseen: Unseen,
     ) -> Self {
         let own_log_prior = BTreeMap::new();
         Scores { classes: log_prior.len(), log_joint, log_prior, own_log_prior, has_evidence, unseen }
@@ -52,6 +54,11 @@ impl Scores {
         }
     }
 
+    /// Says whether a row has any evidence.
+    pub(crate) fn set_evidence(&mut self, row: usize, evidence: bool) {
+        self.has_evidence[row] = evidence;
+    }
+
     /// How many rows were scored.
     pub fn rows(&self) -> usize {
         self.has_evidence.len()
@@ -59,7 +66,12 @@ impl Scores {
 
     /// How many values in these rows were never met in training.
     pub fn unseen(&self) -> u64 {
-        self.unseen
+        self.unseen.values
+    }
+
+    /// How many tokens of these documents were never met in training, each counted once in a document.
+    pub fn unseen_tokens(&self) -> u64 {
+        self.unseen.tokens
     }
 
     /// The posterior of every row.
@@ -173,7 +185,7 @@ mod tests {
 
     fn posterior(log_joint: &[f64]) -> Posterior {
         let log_prior = vec![(1.0 / log_joint.len() as f64).ln(); log_joint.len()];
-        Scores::new(log_prior, log_joint.to_vec(), vec![true], 0).normalize()
+        Scores::new(log_prior, log_joint.to_vec(), vec![true], Unseen::default()).normalize()
     }
 
     #[test]

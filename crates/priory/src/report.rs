@@ -8,8 +8,9 @@ use crate::error::Result;
 use crate::families::FamilyStatistics;
 use crate::families::categorical::MISSING_ROW;
 use crate::families::number::{NumberEstimate, Part};
+use crate::families::text::summary::TextSummary;
 use crate::fractions::{FractionExplanation, Fractions};
-use crate::model::{Explanation, LinearForm, MISSING_NAME, feature_name};
+use crate::model::{Explanation, LinearForm, MISSING_NAME, exponent_of, feature_name};
 use crate::posterior::Outcome;
 use crate::schema::Schema;
 use crate::settings::{MissingValues, Settings};
@@ -30,6 +31,9 @@ pub struct Summary {
     /// How many it would have without: K (∏ J − 1). There is no such number if a feature is a number.
     pub joint_parameters: Option<BigUint>,
 }
+
+/// How many telling tokens of each class are shown unless more are asked for.
+pub const TOP_TOKENS: usize = 10;
 
 /// One class.
 #[derive(Debug, Clone)]
@@ -59,6 +63,10 @@ pub struct FeatureSummary {
     pub missing: Vec<f64>,
     /// What its distribution is made of in each class, if it is a number: mean, standard deviation and more.
     pub parameters: Vec<(&'static str, Vec<f64>)>,
+    /// Its tokens, if it is text.
+    pub text: Option<TextSummary>,
+    /// The power that P(x | class) is raised to.
+    pub exponent: f64,
     /// By how many nats per row its family is better than a Gaussian, if it was chosen for that.
     pub better_than_gaussian: Option<f64>,
 }
@@ -82,6 +90,14 @@ impl Summary {
     /// # Errors
     /// If nothing was learnt, or the settings do not fit the data.
     pub fn new(statistics: &Statistics, settings: &Settings) -> Result<Self> {
+        Summary::with_top(statistics, settings, TOP_TOKENS)
+    }
+
+    /// The same, with so many of the most telling tokens of each class.
+    ///
+    /// # Errors
+    /// As for [`new`](Self::new).
+    pub fn with_top(statistics: &Statistics, settings: &Settings, top: usize) -> Result<Self> {
         let statistics = statistics.canonical();
         let model = statistics.estimate(settings)?;
         let settings = &statistics.resolve(settings);
@@ -97,7 +113,14 @@ impl Summary {
             .factors
             .iter()
             .map(|factor| FeatureSummary::new(factor, &statistics.schema, settings, fractions.as_ref()));
-        let features = features.collect::<Result<Vec<_>>>()?;
+        let mut features = features.collect::<Result<Vec<_>>>()?;
+        for (feature, factor) in features.iter_mut().zip(&statistics.factors) {
+            feature.exponent = exponent_of(settings, &statistics.schema, factor.columns());
+            let prepared = factor.prepare::<f64>(&statistics.schema, settings)?;
+            if let Some((text, missing)) = prepared.text_summary(model.prior(), top) {
+                (feature.text, feature.missing) = (Some(text), missing);
+            }
+        }
         let k = statistics.classes.len();
         let sizes = column_sizes(&statistics, settings)?;
         let naive: usize = sizes
@@ -145,6 +168,8 @@ impl Summary {
                     "fraction": value.fraction.as_ref().map(|fraction| by_class(&names, fraction)),
                 })).collect::<Vec<_>>(),
                 "missing": by_class(&names, &feature.missing),
+                "exponent": feature.exponent,
+                "text": feature.text.as_ref().map(|text| text_json(&names, text)),
                 "parameters": feature.parameters.iter()
                     .map(|(parameter, values)| (parameter.replace(' ', "_"), by_class(&names, values)))
                     .collect::<Map<_, _>>(),
@@ -156,6 +181,27 @@ impl Summary {
             },
         })
     }
+}
+
+fn text_json(names: &[&str], text: &TextSummary) -> Value {
+    let telling = names.iter().zip(&text.telling).map(|(&name, tokens)| {
+        let tokens = tokens.iter().map(|token| {
+            json!({
+                "token": token.token,
+                "evidence": token.evidence,
+                "documents": token.documents,
+                "elsewhere": token.elsewhere,
+            })
+        });
+        (name.to_owned(), Value::Array(tokens.collect()))
+    });
+    json!({
+        "tokens": text.tokens,
+        "pseudocount": text.pseudocount,
+        "documents": by_class(names, &text.documents),
+        "terms": by_class(names, &text.terms),
+        "telling": Value::Object(telling.collect::<Map<_, _>>()),
+    })
 }
 
 impl FeatureSummary {
@@ -181,6 +227,8 @@ impl FeatureSummary {
                 name,
                 kind,
                 family,
+                text: None,
+                exponent: 1.0,
                 values: number.map_or_else(Vec::new, |number| number.parts().into_iter().map(part).collect()),
                 missing: factor.moments().iter().map(|moments| moments.missing.value()).collect(),
                 parameters: number.map_or_else(Vec::new, NumberEstimate::parameters),
@@ -212,6 +260,8 @@ impl FeatureSummary {
             name,
             kind,
             family,
+            text: None,
+            exponent: 1.0,
             values: values.collect(),
             missing: classes.clone().map(|class| counts.get(0, class)).collect(),
             parameters: Vec::new(),
@@ -240,7 +290,7 @@ fn combinations(
             });
             cells.collect()
         }
-        FamilyStatistics::Number(..) => Vec::new(),
+        FamilyStatistics::Number(..) | FamilyStatistics::Text(..) => Vec::new(),
     }
 }
 
@@ -269,6 +319,9 @@ fn column_sizes(statistics: &Statistics, settings: &Settings) -> Result<Vec<Size
                 let prepared = factor.prepare::<f64>(&statistics.schema, settings)?;
                 sizes.push(Size::Number(prepared.number().map_or(0, NumberEstimate::parameter_count)));
             }
+            FamilyStatistics::Text(_, text) => {
+                sizes.push(Size::Number(text.tokens.len() * text.totals.classes()));
+            }
         }
     }
     Ok(sizes)
@@ -283,7 +336,16 @@ impl Explanation {
                 "feature": contribution.feature,
                 "value": contribution.value,
                 "unseen": contribution.unseen,
+                "exponent": contribution.exponent,
                 "log_likelihood": by_class(&names, &contribution.log_likelihood),
+                "tokens": contribution.tokens.as_ref().map(|tokens| json!({
+                    "absent": by_class(&names, &tokens.absent),
+                    "tokens": tokens.tokens.iter().map(|token| json!({
+                        "token": token.token,
+                        "occurrences": token.occurrences,
+                        "log_likelihood": token.log_likelihood.as_ref().map(|logs| by_class(&names, logs)),
+                    })).collect::<Vec<_>>(),
+                })),
                 "fraction": fractions.map(|fractions| by_class(&names, &fractions.likelihood[i])),
             })
         });

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::text::TextSettings;
 
 /// The spellings of a missing value unless the user says otherwise.
 pub const MISSING_SPELLINGS: [&str; 5] = ["", "?", "NA", "NaN", "null"];
@@ -37,6 +38,9 @@ pub struct Column {
     pub name: String,
     /// What is counted of it.
     pub kind: Kind,
+    /// How its documents are read, if it holds text.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub text: Option<TextSettings>,
 }
 
 /// What is counted of a column.
@@ -51,6 +55,8 @@ pub enum Kind {
     Number,
     /// Exact sums of its numbers and of their squares, and no more: enough for a Gaussian.
     Moments,
+    /// How often each token occurs, and in how many documents.
+    Text,
 }
 
 impl Kind {
@@ -61,14 +67,20 @@ impl Kind {
             Kind::Joint => "joint",
             Kind::Number => "number",
             Kind::Moments => "moments",
+            Kind::Text => "text",
         }
     }
 }
 
 impl Column {
-    /// A column of this name and kind.
+    /// A column of this name and kind. Text is read in the usual way.
     pub fn new(name: impl Into<String>, kind: Kind) -> Self {
-        Column { name: name.into(), kind }
+        Column { name: name.into(), kind, text: (kind == Kind::Text).then(TextSettings::default) }
+    }
+
+    /// A column of documents.
+    pub fn text(name: impl Into<String>, settings: TextSettings) -> Self {
+        Column { name: name.into(), kind: Kind::Text, text: Some(settings) }
     }
 }
 
@@ -82,10 +94,10 @@ impl Schema {
         Schema { target: target.into(), weight: None, missing, columns }.checked()
     }
 
-    /// The same schema, if its names are distinct.
+    /// The same schema, if it makes sense.
     ///
     /// # Errors
-    /// If a name occurs twice among target, weight and features.
+    /// If a name occurs twice among target, weight and features, or the settings of a text column are wrong.
     pub fn checked(self) -> Result<Self> {
         let mut names: Vec<&str> = self.columns.iter().map(|column| column.name.as_str()).collect();
         names.push(&self.target);
@@ -93,6 +105,21 @@ impl Schema {
         names.sort_unstable();
         if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
             return Err(Error::Schema(format!("the column `{}` occurs twice", twice[0])));
+        }
+        for column in &self.columns {
+            match (&column.text, column.kind) {
+                (Some(text), Kind::Text) => text.tokens.check()?,
+                (None, Kind::Text) => {
+                    let name = &column.name;
+                    return Err(Error::Schema(format!(
+                        "the column `{name}` does not say how its text is read"
+                    )));
+                }
+                (Some(_), _) => {
+                    return Err(Error::Schema(format!("the column `{}` is no text", column.name)));
+                }
+                (None, _) => {}
+            }
         }
         Ok(self)
     }

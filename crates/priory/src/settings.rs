@@ -16,6 +16,8 @@ use crate::error::{Error, Result};
 /// | `families` | automatic | see [`Family`] |
 /// | `missing` | skipped | see [`MissingValues`] |
 /// | `numbers` | automatic | the family of the columns of numbers that `families` does not name |
+/// | `text` | automatic | see [`TextModel`] |
+/// | `exponents` | 1 for every column | powers that P(x \| class) of single columns is raised to |
 /// | `variance_floor` | 1e-9 of the column's variance | see [`VarianceFloor`] |
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -36,9 +38,45 @@ pub struct Settings {
     pub numbers: Option<Family>,
     /// What a missing value says.
     pub missing: MissingValues,
+    /// How columns of text are estimated.
+    #[serde(skip_serializing_if = "TextModel::is_default", default)]
+    pub text: TextModel,
+    /// Columns whose P(x | class) counts more or less than once: it is raised to this power.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub exponents: BTreeMap<String, f64>,
     /// The least variance of a Gaussian.
     #[serde(skip_serializing_if = "VarianceFloor::is_default", default)]
     pub variance_floor: VarianceFloor,
+}
+
+/// How columns of text are estimated.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct TextModel {
+    /// The event model, one of the families for text. By default presence for two classes and for n-grams of
+    /// characters, and the complement of presence for words and more classes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<Family>,
+    /// How counts of tokens become probabilities, unless a column has a smoothing of its own.
+    pub smoothing: Smoothing,
+    /// Tokens in fewer documents than this are taken as never met.
+    pub min_documents: f64,
+    /// If there are more tokens than this, those that tell most about the class are kept: by the mutual information
+    /// between their presence and the class.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub most_tokens: Option<u64>,
+}
+
+impl Default for TextModel {
+    fn default() -> Self {
+        TextModel { model: None, smoothing: Smoothing::Auto, min_documents: 0.0, most_tokens: None }
+    }
+}
+
+impl TextModel {
+    fn is_default(&self) -> bool {
+        *self == TextModel::default()
+    }
 }
 
 /// Where P(class) comes from.
@@ -72,6 +110,16 @@ pub enum Smoothing {
     /// (n(v) + b(v)) / (n + Σ b) with a pseudocount b for each value: the MAP estimate under a Dirichlet prior
     /// with parameters β = b + 1, under a Beta prior if there are two values.
     Dirichlet(Pseudocounts),
+    /// Text only: Lidstone with the α under which documents are most probable when each is left out of the counts.
+    Auto,
+    /// Text only: (n(v) + present) / (n + present + absent), with n the documents of the class under the Bernoulli
+    /// model. With present = α and absent = α (V − 1) it is (n(v) + α) / (n + α V).
+    Pair {
+        /// What is added for what is there.
+        present: f64,
+        /// What is added for what is not.
+        absent: f64,
+    },
 }
 
 /// Pseudocounts for the values of each column; the MAP estimate under Dirichlet(β) adds b = β − 1.
@@ -135,6 +183,18 @@ pub enum Family {
     Mixture,
     /// Numbers: each a value of its own.
     Values,
+    /// Text: every occurrence of a token is a draw.
+    Multinomial,
+    /// Text: every token that is there is one draw, however often it occurs. The Boolean multinomial.
+    Presence,
+    /// Text: a document is unlike what the other classes have (Rennie et al. 2003).
+    Complement,
+    /// Text: the same, by presence.
+    #[serde(rename = "complement-presence")]
+    ComplementPresence,
+    /// Text: complement with the weights of each class divided by the sum of their sizes.
+    #[serde(rename = "complement-normalized")]
+    ComplementNormalized,
 }
 
 /// What a missing value says about the class.
@@ -211,12 +271,30 @@ impl Family {
             Family::Silverman => "silverman",
             Family::Mixture => "mixture",
             Family::Values => "values",
+            Family::Multinomial => "multinomial",
+            Family::Presence => "presence",
+            Family::Complement => "complement",
+            Family::ComplementPresence => "complement-presence",
+            Family::ComplementNormalized => "complement-normalized",
         }
     }
 
     /// Whether it is a distribution of numbers.
     pub fn is_of_numbers(self) -> bool {
-        !matches!(self, Family::Categorical | Family::Bernoulli | Family::Joint)
+        !matches!(self, Family::Categorical | Family::Bernoulli | Family::Joint) && !self.is_for_text()
+    }
+
+    /// Whether it is an event model of text.
+    pub fn is_for_text(self) -> bool {
+        matches!(
+            self,
+            Family::Bernoulli
+                | Family::Multinomial
+                | Family::Presence
+                | Family::Complement
+                | Family::ComplementPresence
+                | Family::ComplementNormalized
+        )
     }
 }
 
@@ -224,6 +302,16 @@ impl Settings {
     /// The smoothing of a column.
     pub fn smoothing_of(&self, column: &str) -> &Smoothing {
         self.column_smoothing.get(column).unwrap_or(&self.smoothing)
+    }
+
+    /// The smoothing of a column of text.
+    pub fn text_smoothing_of(&self, column: &str) -> &Smoothing {
+        self.column_smoothing.get(column).unwrap_or(&self.text.smoothing)
+    }
+
+    /// The power that a column's P(x | class) is raised to.
+    pub fn exponent_of(&self, column: &str) -> f64 {
+        self.exponents.get(column).copied().unwrap_or(1.0)
     }
 
     /// Checks every number once, so that no estimate has to.
@@ -245,6 +333,17 @@ impl Settings {
             return Err(Error::Settings(format!("numbers cannot be {}", family.name())));
         }
         self.families.values().chain(&self.numbers).try_for_each(|family| family.check())?;
+        if self.smoothing.is_for_text_only() {
+            return Err(Error::Settings("the smoothing of all columns is one that only text has".into()));
+        }
+        if let Some(family) = self.text.model.filter(|family| !family.is_for_text()) {
+            return Err(Error::Settings(format!("text cannot be {}", family.name())));
+        }
+        check_amount("the least number of documents", self.text.min_documents)?;
+        for (column, &exponent) in &self.exponents {
+            check_amount(&format!("the exponent of `{column}`"), exponent)?;
+        }
+        self.text.smoothing.check()?;
         self.smoothing.check()?;
         self.column_smoothing.values().try_for_each(Smoothing::check)
     }
@@ -262,9 +361,18 @@ impl Family {
 }
 
 impl Smoothing {
+    /// Whether columns of other kinds do not have it.
+    pub fn is_for_text_only(&self) -> bool {
+        matches!(self, Smoothing::Auto | Smoothing::Pair { .. })
+    }
+
     fn check(&self) -> Result<()> {
         match self {
-            Smoothing::None => Ok(()),
+            Smoothing::None | Smoothing::Auto => Ok(()),
+            Smoothing::Pair { present, absent } => {
+                check_amount("the pseudocount of what is there", *present)?;
+                check_amount("the pseudocount of what is not", *absent)
+            }
             Smoothing::Lidstone(alpha) => check_amount("the Lidstone pseudocount", *alpha),
             Smoothing::Background(lambda) if (0.0..=1.0).contains(lambda) => Ok(()),
             Smoothing::Background(lambda) => {

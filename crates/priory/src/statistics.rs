@@ -6,7 +6,7 @@ use crate::batch::{Batch, MISSING};
 use crate::error::{Error, Result};
 use crate::estimate;
 use crate::families::{CountedRow, FamilyStatistics, Removed};
-use crate::model::Model;
+use crate::model::{Model, exponent_of, raised};
 use crate::moments::{self, Moments};
 use crate::posterior::Scores;
 use crate::schema::{Kind, Schema};
@@ -81,7 +81,7 @@ impl Statistics {
     pub fn distinct_values(&self) -> Vec<(&str, usize)> {
         let columns = self.factors.iter().filter_map(|factor| match factor {
             FamilyStatistics::Category(column, category) => Some((*column, category.values.len())),
-            FamilyStatistics::Joint(_) | FamilyStatistics::Number(..) => None,
+            FamilyStatistics::Joint(_) | FamilyStatistics::Number(..) | FamilyStatistics::Text(..) => None,
         });
         columns.map(|(column, values)| (self.schema.columns[column].name.as_str(), values)).collect()
     }
@@ -287,13 +287,14 @@ impl Statistics {
         self.class_weight.row_total(0).value()
     }
 
-    /// Refuses, early, a joint table that can no longer be estimated.
+    /// Refuses, early, a joint table that can no longer be estimated, or more tokens than memory should hold.
     ///
     /// # Errors
-    /// If it would need more cells than is sensible.
+    /// If there are more cells or tokens than is sensible.
     pub fn check_size(&self) -> Result<()> {
         self.factors.iter().try_for_each(|factor| match factor {
             FamilyStatistics::Joint(joint) => joint.check_size(self.classes.len()),
+            FamilyStatistics::Text(column, text) => text.check_size(&self.schema.columns[*column].name),
             FamilyStatistics::Category(..) | FamilyStatistics::Number(..) => Ok(()),
         })
     }
@@ -323,7 +324,7 @@ impl Statistics {
                     self.check_value_count(factor, values, self.classes.len() + new)?;
                 }
                 FamilyStatistics::Joint(joint) => joint.check_room(batch, self.classes.len() + new)?,
-                FamilyStatistics::Number(..) => {}
+                FamilyStatistics::Number(..) | FamilyStatistics::Text(..) => {}
             }
         }
         if batch.weights.is_empty() {
@@ -462,13 +463,30 @@ struct LeaveOneOut<'a> {
     settings: &'a Settings,
     prepared: Vec<crate::families::Prepared<'a, f64>>,
     everything: Model,
+    /// Whether what a row says can depend on the others: a token that nobody else has says nothing.
+    has_text: bool,
 }
 
 impl<'a> LeaveOneOut<'a> {
     fn new(statistics: &'a Statistics, settings: &'a Settings) -> Result<Self> {
         let everything = Model::new(statistics, settings)?;
         let prepared = statistics.factors.iter().map(|factor| factor.prepare(&statistics.schema, settings));
-        Ok(LeaveOneOut { statistics, settings, prepared: prepared.collect::<Result<_>>()?, everything })
+        let has_text = statistics.factors.iter().any(|factor| matches!(factor, FamilyStatistics::Text(..)));
+        Ok(LeaveOneOut {
+            statistics,
+            settings,
+            prepared: prepared.collect::<Result<_>>()?,
+            everything,
+            has_text,
+        })
+    }
+
+    fn has_evidence(&self, batch: &Batch, row: usize, removed: Removed) -> bool {
+        let mut factors = self.statistics.factors.iter().zip(&self.prepared);
+        self.everything.counts_missing()
+            || factors.any(|(factor, prepared)| {
+                prepared.has_evidence_without(batch, factor.columns(), row, removed)
+            })
     }
 
     fn score(&self, batch: &Batch) -> Result<Scores> {
@@ -481,6 +499,9 @@ impl<'a> LeaveOneOut<'a> {
                 let log_prior = self.log_prior(removed)?;
                 let log_joint = self.log_joint(&log_prior, batch, row, removed)?;
                 scores.replace_row(row, &log_joint, log_prior);
+                if self.has_text {
+                    scores.set_evidence(row, self.has_evidence(batch, row, removed));
+                }
             }
         }
         Ok(scores)
@@ -516,7 +537,8 @@ impl<'a> LeaveOneOut<'a> {
             let schema = &self.statistics.schema;
             let log_likelihood =
                 factor.log_likelihood_without(prepared, schema, self.settings, batch, row, removed)?;
-            log_joint.iter_mut().zip(log_likelihood).for_each(|(sum, x)| *sum += x);
+            let exponent = exponent_of(self.settings, schema, factor.columns());
+            log_joint.iter_mut().zip(log_likelihood).for_each(|(sum, x)| *sum += raised(x, exponent));
         }
         Ok(log_joint)
     }

@@ -85,6 +85,29 @@ impl Vocabulary {
     }
 }
 
+impl Vocabulary {
+    /// The ids in the order of the bytes of their names: the order of tokens, of which there may be millions.
+    pub(crate) fn sorted_by_bytes(&self) -> Vec<usize> {
+        let beginning = |name: &str| {
+            let mut eight = [0; 8];
+            let length = name.len().min(8);
+            eight[..length].copy_from_slice(&name.as_bytes()[..length]);
+            u64::from_be_bytes(eight)
+        };
+        let mut keyed: Vec<(u64, u32)> = self.names().map(beginning).zip(0..).collect();
+        // Most pairs differ in their first bytes, and those need not be looked up.
+        keyed.sort_unstable_by(|a, b| {
+            a.0.cmp(&b.0).then_with(|| self.name(a.1 as usize).cmp(self.name(b.1 as usize)))
+        });
+        keyed.into_iter().map(|(_, id)| id as usize).collect()
+    }
+
+    /// How many bytes all names have together.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes.len()
+    }
+}
+
 impl std::fmt::Debug for Vocabulary {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_list().entries(self.names()).finish()

@@ -7,12 +7,12 @@ use proptest::prelude::*;
 /// A row as a reader might hand it over: class, weight, features; `None` is missing.
 type Row = (Option<u8>, f64, Vec<Option<u8>>);
 
-const COLUMNS: usize = 8;
-/// From here on the columns hold numbers.
+const COLUMNS: usize = 9;
+/// From here on the columns hold numbers, and the last one text.
 const FIRST_NUMBER: usize = 5;
 
-/// Two plain categories, a column of 0 and 1, two columns that share a joint table, two of numbers, and one of which
-/// only sums are kept.
+/// Two plain categories, a column of 0 and 1, two columns that share a joint table, two of numbers, one of which only
+/// sums are kept, and one of text.
 fn schema() -> Schema {
     let kinds = [
         Kind::Category,
@@ -23,6 +23,7 @@ fn schema() -> Schema {
         Kind::Number,
         Kind::Number,
         Kind::Moments,
+        Kind::Text,
     ];
     let columns = (0..).zip(kinds).map(|(i, kind)| Column::new(format!("x{i}"), kind)).collect();
     Schema::new("y", columns).unwrap()
@@ -44,6 +45,9 @@ fn number(column: usize, value: u8) -> f64 {
     }
 }
 
+const DOCUMENTS: [&str; 5] =
+    ["to be or not to be", "", "be be be", "10 9 é", "that is the question : to be or what ?"];
+
 fn batch(rows: &[Row]) -> Batch {
     let mut batch = Batch::new(&schema());
     for (class, weight, values) in rows {
@@ -53,6 +57,13 @@ fn batch(rows: &[Row]) -> Batch {
             match column {
                 BatchColumn::Category(column) => column.push(value.map(|value| name(i, value)).as_deref()),
                 BatchColumn::Number(column) => column.push(value.map_or(f64::NAN, |value| number(i, value))),
+                BatchColumn::Text(column) => match value {
+                    None => column.push_missing(),
+                    Some(value) => {
+                        DOCUMENTS[*value as usize % 5].split_whitespace().for_each(|token| column.add(token));
+                        column.end_document();
+                    }
+                },
             }
         }
     }

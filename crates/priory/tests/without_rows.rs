@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use priory::{
     Batch, BatchColumn, CategoryColumn, Column, Evaluation, Family, FoldStatistics, Folds, Kind,
     MissingValues, Model, Prior, Pseudocounts, Result, Schema, Settings, Smoothing, Statistics,
-    VarianceFloor, majority_class,
+    majority_class,
 };
 use proptest::prelude::*;
 
@@ -140,7 +140,7 @@ fn settings() -> impl Strategy<Value = Settings> {
             families: family.into_iter().map(|(name, family)| (name.to_owned(), family)).collect(),
             missing,
             numbers,
-            variance_floor: VarianceFloor::default(),
+            ..Settings::default()
         },
     )
 }

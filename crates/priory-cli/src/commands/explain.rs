@@ -1,18 +1,23 @@
 //! `priory explain`: how single rows come to their prediction.
 
+use std::collections::HashMap;
+use std::f64::consts::LN_2;
 use std::io::Write;
 
 use anyhow::{Result, bail};
 use priory::{
     Batch, BatchColumn, Explanation, FractionExplainer, FractionExplanation, Fractions, Model, Outcome,
-    Schema,
+    Schema, TokenContribution, TokenContributions,
 };
-use priory_input::Purpose;
+use priory_input::text::Tokenizer;
 
 use crate::args::{ExplainArgs, Format};
 use crate::data;
 use crate::model_file;
-use crate::output::{Grid, bold, report_out};
+use crate::output::{self, Grid, bold, plural, report_out, tinted};
+
+/// Longer documents are shown in colours up to here.
+const MOST_LINES: usize = 200;
 
 pub(crate) fn run(args: &ExplainArgs) -> Result<()> {
     let (statistics, mut settings) = model_file::read(&args.model)?;
@@ -25,22 +30,25 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<()> {
         _ => None,
     };
     let fractions = fractions.as_ref().map(Fractions::explainer).transpose()?;
-    let mut printer = Printer { args, model: &model, fractions, rows: 0, out: report_out(args.format) };
+    let colours = args.format == Format::Text && output::has_colours();
+    let mut printer =
+        Printer { args, model: &model, fractions, rows: 0, colours, out: report_out(args.format) };
     printer.start()?;
     match &args.data {
-        Some(path) => {
-            data::for_each_batch(args.input.open(path)?, model.schema(), Purpose::Scoring, |batch| {
-                (0..batch.rows).try_for_each(|row| printer.row(batch, row))
-            })?
-        }
-        None => printer.row(&typed_row(model.schema(), &args.set)?, 0)?,
+        Some(path) => data::for_each_document(args.input.open(path)?, model.schema(), colours, |batch| {
+            (0..batch.rows).try_for_each(|row| printer.row(batch, row))
+        })?,
+        None => printer.row(&typed_row(model.schema(), &args.set, colours)?, 0)?,
     }
     printer.finish()
 }
 
 /// A batch of one row from what was typed; columns that are not named are missing.
-fn typed_row(schema: &Schema, set: &[(String, String)]) -> Result<Batch> {
+fn typed_row(schema: &Schema, set: &[(String, String)], keep_documents: bool) -> Result<Batch> {
     let mut batch = Batch::new(schema);
+    if keep_documents {
+        data::keep_documents(&mut batch);
+    }
     batch.rows = 1;
     batch.classes.push(None);
     if let Some((unknown, _)) = set.iter().find(|(name, _)| schema.position(name).is_none()) {
@@ -55,6 +63,13 @@ fn typed_row(schema: &Schema, set: &[(String, String)]) -> Result<Batch> {
         }
         match cell {
             BatchColumn::Category(cell) => cell.push(value),
+            BatchColumn::Text(cell) => match value {
+                None => cell.push_missing(),
+                Some(document) => {
+                    let settings = column.text.clone().unwrap_or_default();
+                    Tokenizer::new(&settings.tokens)?.read(document, cell);
+                }
+            },
             BatchColumn::Number(cell) => cell.push(match value {
                 None => f64::NAN,
                 Some(value) => match value.parse::<f64>() {
@@ -72,6 +87,8 @@ struct Printer<'a, W> {
     model: &'a Model,
     fractions: Option<FractionExplainer<'a>>,
     rows: u64,
+    /// Whether there is somebody to see the document in colours.
+    colours: bool,
     out: W,
 }
 
@@ -99,6 +116,9 @@ impl<W: Write> Printer<'_, W> {
                     write!(self.out, "row {}: ", batch.row_number(row))?;
                 }
                 self.text(&explanation, fractions.as_ref())?;
+                if self.colours {
+                    self.coloured(batch, row, &explanation)?;
+                }
             }
         }
         self.rows += 1;
@@ -128,9 +148,86 @@ impl<W: Write> Printer<'_, W> {
             None => self.log_grid(explanation),
         };
         write!(self.out, "{}", { grid }.render())?;
+        for contribution in &explanation.contributions {
+            if let Some(tokens) = &contribution.tokens {
+                self.tokens(explanation, &contribution.feature, tokens)?;
+            }
+        }
         if fractions.is_none() {
             let (unit, name) = self.unit();
             writeln!(self.out, "\n  log P(x) = {} {name}", decimal(explanation.log_evidence / unit))?;
+        }
+        Ok(())
+    }
+
+    /// The tokens that speak most for the class that was chosen, or against it.
+    fn tokens(
+        &mut self,
+        explanation: &Explanation,
+        feature: &str,
+        tokens: &TokenContributions,
+    ) -> Result<()> {
+        let evidence =
+            |token: &TokenContribution| token.weight_of_evidence(explanation.best, &explanation.prior);
+        let mut met: Vec<(f64, &TokenContribution)> =
+            tokens.tokens.iter().filter_map(|token| Some((evidence(token)?, token))).collect();
+        let unknown = tokens.tokens.len() - met.len();
+        met.sort_by(|a, b| b.0.abs().total_cmp(&a.0.abs()).then_with(|| a.1.token.cmp(&b.1.token)));
+        let mut grid = Grid::new();
+        let heading = format!("bits for {}", explanation.classes[explanation.best]);
+        grid.row([feature.to_owned(), "times".to_owned(), heading]);
+        if tokens.absent.iter().any(|&log| log != 0.0) {
+            let absent = TokenContribution {
+                token: String::new(),
+                occurrences: 0,
+                log_likelihood: Some(tokens.absent.clone()),
+            };
+            let bits = evidence(&absent).unwrap_or_default() / LN_2;
+            grid.row(["(nothing there)".to_owned(), String::new(), format!("{bits:+.2}")]);
+        }
+        for (evidence, token) in met.iter().take(self.args.top) {
+            let bits = format!("{:+.2}", evidence / LN_2);
+            grid.row([token.token.clone(), token.occurrences.to_string(), bits]);
+        }
+        writeln!(self.out, "\n{}", grid.render().trim_end())?;
+        let more = met.len().saturating_sub(self.args.top);
+        if more > 0 {
+            let rest: f64 = met.iter().skip(self.args.top).map(|(evidence, _)| evidence).sum();
+            writeln!(self.out, "  and {more} more tokens, together {:+.2}", rest / LN_2)?;
+        }
+        if unknown > 0 {
+            writeln!(self.out, "  {} never met in training", plural(unknown as u64, "token"))?;
+        }
+        Ok(())
+    }
+
+    /// The document with its words in the colours of what they say: green for the class that was chosen, red against.
+    fn coloured(&mut self, batch: &Batch, row: usize, explanation: &Explanation) -> Result<()> {
+        for (i, column) in batch.columns.iter().enumerate() {
+            let BatchColumn::Text(text) = column else { continue };
+            let Some(document) = text.written(row).filter(|document| !document.is_empty()) else { continue };
+            let name = &self.model.schema().columns[i].name;
+            let tokens = explanation.contributions.iter().find(|contribution| contribution.feature == *name);
+            let Some(tokens) = tokens.and_then(|contribution| contribution.tokens.as_ref()) else { continue };
+            let evidence: HashMap<&str, f64> = tokens
+                .tokens
+                .iter()
+                .filter_map(|token| {
+                    let nats = token.weight_of_evidence(explanation.best, &explanation.prior)?;
+                    Some((token.token.as_str(), nats / LN_2))
+                })
+                .collect();
+            let settings = self.model.schema().columns[i].text.clone().unwrap_or_default();
+            let mut tokenizer = Tokenizer::new(&settings.tokens)?;
+            writeln!(self.out)?;
+            for line in document.lines().take(MOST_LINES) {
+                for word in line.split_inclusive(char::is_whitespace) {
+                    let mut bits = 0.0;
+                    tokenizer.tokens(word, |token| bits += evidence.get(token).copied().unwrap_or_default());
+                    write!(self.out, "{}", tinted(word, bits))?;
+                }
+                writeln!(self.out)?;
+            }
         }
         Ok(())
     }

@@ -12,7 +12,7 @@ use priory_input::{Purpose, Reader};
 use crate::args::{PredictArgs, PredictionFormat};
 use crate::data;
 use crate::model_file;
-use crate::output::{plural, warn};
+use crate::output::{note, plural, warn};
 
 pub(crate) fn run(args: &PredictArgs, threads: usize) -> Result<()> {
     let (statistics, mut settings) = model_file::read(&args.model)?;
@@ -90,6 +90,7 @@ impl<'a> Lines<'a> {
         let scores = self.model.score(batch)?;
         let posterior = scores.normalize();
         seen.unseen_values += scores.unseen();
+        seen.unseen_tokens += scores.unseen_tokens();
         for row in 0..batch.rows {
             seen.observe(posterior.outcome(row));
             let class = &self.classes[posterior.best(row)];
@@ -172,6 +173,9 @@ fn push_probability(p: f64, line: &mut Vec<u8>) {
 #[derive(Debug, Default)]
 struct Seen {
     unseen_values: u64,
+    /// Tokens of documents, each counted once in a document. New words turn up in every text: that is no news unless
+    /// nothing else is there, which makes a row without evidence.
+    unseen_tokens: u64,
     without_evidence: u64,
     impossible: u64,
 }
@@ -188,6 +192,7 @@ impl Seen {
     fn merged(self, other: &Seen) -> Seen {
         Seen {
             unseen_values: self.unseen_values + other.unseen_values,
+            unseen_tokens: self.unseen_tokens + other.unseen_tokens,
             without_evidence: self.without_evidence + other.without_evidence,
             impossible: self.impossible + other.impossible,
         }
@@ -196,6 +201,9 @@ impl Seen {
     fn warn(&self) {
         if self.unseen_values > 0 {
             warn(&format!("{} never met in training", plural(self.unseen_values, "value")));
+        }
+        if self.unseen_tokens > 0 {
+            note(&format!("{} never met in training", plural(self.unseen_tokens, "token")));
         }
         if self.without_evidence > 0 {
             warn(&format!(

@@ -44,7 +44,6 @@ fn table(understood: &Understood) -> Grid {
     for (name, decision) in &understood.decisions {
         let taken_as = match decision.taken_as {
             TakenAs::Feature(kind) => kind.name(),
-            TakenAs::Text => "text, left out",
             TakenAs::Identifier => "left out",
         };
         grid.row([name.as_str(), taken_as, &decision.reason, decision.hint.as_deref().unwrap_or("")]);

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use anyhow::{Result, bail};
-use priory::{FeatureSummary, LinearForm, Summary};
+use priory::{FeatureSummary, LinearForm, Summary, TextSummary};
 
 use crate::args::{Format, ShowArgs};
 use crate::model_file;
@@ -15,7 +15,7 @@ const MOST_VALUES: usize = 40;
 pub(crate) fn run(args: &ShowArgs) -> Result<()> {
     let (statistics, mut settings) = model_file::read(&args.model)?;
     args.settings.apply(&mut settings)?;
-    let summary = Summary::new(&statistics, &settings)?;
+    let summary = Summary::with_top(&statistics, &settings, args.top)?;
     if args.fractions && summary.classes.iter().any(|class| class.fraction.is_none()) {
         bail!(priory::Fractions::new(&statistics, &settings).err().expect("a fraction is lacking"));
     }
@@ -59,7 +59,15 @@ fn write_summary(out: &mut impl Write, summary: &Summary, fractions: bool) -> Re
             Some(nats) if nats > 0.0 => format!(", {nats:.2} nats per row better than a Gaussian"),
             _ => String::new(),
         };
-        writeln!(out, "{}: {}{better}", bold(&feature.name), feature.family)?;
+        let exponent = match feature.exponent {
+            1.0 => String::new(),
+            power => format!(", to the power of {power}"),
+        };
+        writeln!(out, "{}: {}{better}{exponent}", bold(&feature.name), feature.family)?;
+        if let Some(text) = &feature.text {
+            write_text(out, summary, feature, text)?;
+            continue;
+        }
         writeln!(out, "{}", feature_grid(summary, feature, fractions).render())?;
     }
     write!(out, "parameters: {} with the naive assumption", short(&summary.naive_parameters))?;
@@ -67,6 +75,40 @@ fn write_summary(out: &mut impl Write, summary: &Summary, fractions: bool) -> Re
         write!(out, ", {} without", short(joint))?;
     }
     writeln!(out)?;
+    Ok(())
+}
+
+/// What is counted of a text, and the tokens that speak for each class.
+fn write_text(
+    out: &mut impl Write,
+    summary: &Summary,
+    feature: &FeatureSummary,
+    text: &TextSummary,
+) -> Result<()> {
+    let mut grid = Grid::new();
+    grid.row(std::iter::once(String::new()).chain(summary.classes.iter().map(|class| class.name.clone())));
+    let rows =
+        [("documents", &text.documents), ("without one", &feature.missing), ("occurrences", &text.terms)];
+    for (name, values) in rows {
+        if values.iter().any(|&weight| weight > 0.0) {
+            grid.row(std::iter::once(name.to_owned()).chain(values.iter().map(|&weight| count(weight))));
+        }
+    }
+    writeln!(out, "{}", grid.render())?;
+    let added = text.pseudocount.map_or(String::new(), |alpha| format!(", {alpha:.3} added to each count"));
+    writeln!(out, "  {} different tokens{added}\n", text.tokens)?;
+    let mut grid = Grid::new();
+    grid.row(["class", "token", "evidence", "documents", "elsewhere"]);
+    for (class, tokens) in summary.classes.iter().zip(&text.telling) {
+        for (i, token) in tokens.iter().enumerate() {
+            let class = if i == 0 { class.name.clone() } else { String::new() };
+            let bits = format!("{:+.2} bits", token.evidence / std::f64::consts::LN_2);
+            grid.row([class, token.token.clone(), bits, count(token.documents), count(token.elsewhere)]);
+        }
+    }
+    if text.telling.iter().any(|tokens| !tokens.is_empty()) {
+        writeln!(out, "{}", grid.render())?;
+    }
     Ok(())
 }
 

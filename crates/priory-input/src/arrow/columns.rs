@@ -7,11 +7,12 @@ use arrow_array::types::*;
 use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, RecordBatch};
 use arrow_buffer::ArrowNativeType;
 use arrow_schema::DataType;
-use priory::{Batch, BatchColumn, CategoryColumn, MISSING};
+use priory::{Batch, BatchColumn, CategoryColumn, MISSING, TextColumn};
 
 use crate::arrow::text::{NotUtf8, days, ticks, written};
 use crate::error::{Error, Result, shown};
 use crate::reader::{BadNumber, Plan};
+use crate::text::Tokenizer;
 
 /// Takes record batches apart. They hold the wanted columns of the table only, in its order.
 pub(crate) struct ArrowParser {
@@ -21,13 +22,15 @@ pub(crate) struct ArrowParser {
     /// What is known of the dictionary of each of them.
     dictionaries: Vec<Dictionary>,
     scratch: String,
+    tokenizers: Vec<Option<Tokenizer>>,
 }
 
 impl ArrowParser {
     pub(crate) fn new(plan: &Arc<Plan>) -> Self {
         let wanted = plan.wanted();
         let dictionaries = wanted.iter().map(|_| Dictionary::default()).collect();
-        ArrowParser { plan: Arc::clone(plan), wanted, dictionaries, scratch: String::new() }
+        let tokenizers = plan.tokenizers.clone();
+        ArrowParser { plan: Arc::clone(plan), wanted, dictionaries, scratch: String::new(), tokenizers }
     }
 
     /// As [`Parser::fill`](crate::input::Parser::fill).
@@ -50,7 +53,7 @@ impl ArrowParser {
             Some(position) => self.categories(rows, position, &mut batch.classes)?,
             None => batch.classes.codes.resize(all, MISSING),
         }
-        for (column, position) in batch.columns.iter_mut().zip(&plan.features) {
+        for (feature, (column, position)) in batch.columns.iter_mut().zip(&plan.features).enumerate() {
             match (column, *position) {
                 (BatchColumn::Category(column), Some(position)) => {
                     self.categories(rows, position, column)?;
@@ -61,6 +64,10 @@ impl ArrowParser {
                     self.numbers(array.as_ref(), position, first, values)?;
                 }
                 (BatchColumn::Number(values), None) => values.resize(all, f64::NAN),
+                (BatchColumn::Text(column), Some(position)) => {
+                    self.documents(rows, position, feature, column)?;
+                }
+                (BatchColumn::Text(column), None) => (first..all).for_each(|_| column.push_missing()),
             }
         }
         if let Some(position) = plan.weight {
@@ -123,6 +130,22 @@ impl ArrowParser {
             _ => coder.one_by_one(array, &mut self.scratch),
         };
         done.map_err(|NotUtf8| self.not_text(position))
+    }
+
+    fn documents(
+        &mut self,
+        rows: &RecordBatch,
+        position: usize,
+        feature: usize,
+        column: &mut TextColumn,
+    ) -> Result<()> {
+        let array = self.array(rows, position);
+        for row in 0..array.len() {
+            let document = written(array.as_ref(), row, &mut self.scratch);
+            let Ok(document) = document else { return Err(self.not_text(position)) };
+            self.plan.read_document(document, &mut self.tokenizers[feature], column);
+        }
+        Ok(())
     }
 
     fn numbers(&self, array: &dyn Array, position: usize, first: usize, out: &mut Vec<f64>) -> Result<()> {

@@ -4,8 +4,8 @@
 //! first. scikit-learn lists the same runs in another order.
 
 use super::python;
-use super::settings::{CharacterNgrams, Reach};
 use super::stages::Sink;
+use priory::{CharacterNgrams, Reach};
 
 #[derive(Clone)]
 pub(super) struct CharacterScanner {

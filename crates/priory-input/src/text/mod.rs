@@ -1,10 +1,11 @@
 //! Documents to tokens.
 //!
-//! [`TokenSettings`] say what a token is and are stored with what was counted; a [`Tokenizer`] is made from them and
+//! [`TokenSettings`](priory::TokenSettings) say what a token is and are stored with what was counted; a [`Tokenizer`] is made from them and
 //! shows each token of a document to a visitor. Nothing is collected and nothing is allocated per token.
 //!
 //! ```
-//! use priory_input::text::{TokenSettings, Tokenizer};
+//! use priory::TokenSettings;
+//! use priory_input::text::Tokenizer;
 //!
 //! let mut tokenizer = Tokenizer::new(&TokenSettings::default())?;
 //! let mut tokens = Vec::new();
@@ -13,7 +14,6 @@
 //! # Ok::<(), priory::Error>(())
 //! ```
 
-mod settings;
 mod tokenize;
 
 mod characters;
@@ -24,8 +24,4 @@ mod stages;
 mod stop_words;
 mod words;
 
-pub use settings::{
-    CharacterNgrams, Cjk, LetterCase, Normalization, Reach, STEMMER_VERSION, StopWords, TokenSettings,
-    TokenStyle, WordNgrams, unicode_versions,
-};
-pub use tokenize::Tokenizer;
+pub use tokenize::{STEMMER_VERSION, Tokenizer, unicode_versions};

@@ -1,8 +1,8 @@
 //! What happens to a token between the scanner and the visitor: stop words, stems, n-grams, hashing, in this order.
 
+use priory::{LetterCase, StopWords, TokenSettings};
 use rapidhash::{RapidHashMap, RapidHashSet};
 
-use super::settings::{LetterCase, StopWords, TokenSettings};
 use super::stop_words::ENGLISH;
 
 /// A word of more characters is replaced by its length class, and none is stemmed.

@@ -1,13 +1,25 @@
 //! The tokenizer: one scanner for each style, then the stages that all styles share.
 
-use priory::Result;
+use priory::{Error, LetterCase, Normalization, Result, TextColumn, TokenSettings, TokenStyle};
 use unicode_normalization::UnicodeNormalization;
 
 use super::characters::CharacterScanner;
-use super::settings::{LetterCase, Normalization, TokenSettings, TokenStyle};
 use super::sklearn::SklearnScanner;
 use super::stages::{Sink, Stages};
 use super::words::WordScanner;
+
+/// The stemmer and its version. Stems change with the version, so a model that uses them records this string.
+pub const STEMMER_VERSION: &str = "frostem 2.20261016.1";
+
+/// The versions of Unicode that tokens depend on, as a string to record: word boundaries, normal forms, lower case,
+/// and the tables that follow Python.
+pub fn unicode_versions() -> String {
+    let (a, b, c) = unicode_segmentation::UNICODE_VERSION;
+    let (d, e, f) = unicode_normalization::UNICODE_VERSION;
+    let (g, h, i) = char::UNICODE_VERSION;
+    let python = super::python_tables::UNICODE_VERSION;
+    format!("words {a}.{b}.{c}, nfkc {d}.{e}.{f}, case {g}.{h}.{i}, python {python}")
+}
 
 /// Finds the tokens of documents, one document after the other, reusing its buffers. Clone it for another thread.
 ///
@@ -39,6 +51,7 @@ impl Tokenizer {
     /// [`priory::Error::Settings`] if the settings make no sense; see [`TokenSettings::check`].
     pub fn new(settings: &TokenSettings) -> Result<Tokenizer> {
         settings.check()?;
+        check_stemmer(settings)?;
         let lower = settings.case == LetterCase::Lower;
         let nfkc = settings.normalization == Normalization::Nfkc;
         let (scanner, normalize_first) = match settings.style {
@@ -59,6 +72,18 @@ impl Tokenizer {
         self.scanner.start_document();
         scan(&mut self.scanner, &mut self.normalized, document, sink);
         self.scanner.finish_document(sink);
+    }
+
+    /// Reads a document into the next row of a column.
+    pub fn read(&mut self, document: &str, column: &mut TextColumn) {
+        self.tokens(document, |token| column.add(token));
+        column.end_written(document);
+    }
+
+    /// Reads a document that may not be UTF-8 into the next row of a column.
+    pub fn read_bytes(&mut self, document: &[u8], column: &mut TextColumn) {
+        self.tokens_of_bytes(document, |token| column.add(token));
+        column.end_written(&String::from_utf8_lossy(if column.keeps_documents() { document } else { b"" }));
     }
 
     /// Shows each token of a document that may not be UTF-8. Invalid bytes stand for U+FFFD, as in
@@ -90,6 +115,22 @@ impl Tokenizer {
             }
         }
         self.scanner.finish_document(sink);
+    }
+}
+
+/// There must be a stemmer for the language, and it must be the one that the model was trained with.
+fn check_stemmer(settings: &TokenSettings) -> Result<()> {
+    if let Some(language) = &settings.stemming
+        && frostem::Algorithm::from_name(language).is_err()
+    {
+        let known: Vec<_> = frostem::Algorithm::all().iter().map(|a| a.name()).collect();
+        return Err(Error::Settings(format!("no stemmer for `{language}`; there are {}", known.join(", "))));
+    }
+    match &settings.stemmer {
+        Some(other) if other != STEMMER_VERSION => Err(Error::Settings(format!(
+            "the model's words were stemmed by {other}; this program has {STEMMER_VERSION}, whose stems may differ"
+        ))),
+        _ => Ok(()),
     }
 }
 
@@ -144,7 +185,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::text::{CharacterNgrams, Cjk, Reach, StopWords, WordNgrams};
+    use priory::{CharacterNgrams, Cjk, Reach, StopWords, WordNgrams};
 
     fn tokens(settings: &TokenSettings, text: &str) -> Vec<String> {
         let mut found = Vec::new();
@@ -218,6 +259,16 @@ mod tests {
     }
 
     #[test]
+    fn the_stemmer_is_the_one_that_was_trained_with() {
+        let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../Cargo.toml");
+        let version = STEMMER_VERSION.strip_prefix("frostem ").unwrap();
+        assert!(std::fs::read_to_string(root).unwrap().contains(&format!("frostem = \"={version}\"")));
+        let english = TokenSettings { stemming: Some("english".into()), ..words() };
+        assert!(Tokenizer::new(&TokenSettings { stemming: Some("klingon".into()), ..words() }).is_err());
+        assert!(Tokenizer::new(&TokenSettings { stemmer: Some("frostem 1".into()), ..english }).is_err());
+    }
+
+    #[test]
     fn buckets_never_change() {
         let hashed = |bits| TokenSettings { hash_bits: Some(bits), ..words() };
         // The low bits of rapidhash V3; a change would make every model with hashed tokens useless.
@@ -280,6 +331,7 @@ mod tests {
                 cjk: if on[3] { Cjk::Bigrams } else { Cjk::Words },
                 stop_words: if words && on[3] { StopWords::English } else { StopWords::None },
                 stemming: (words && on[4]).then(|| language.name().to_owned()),
+                stemmer: None,
                 hash_bits: on[5].then_some(12),
             }
         })

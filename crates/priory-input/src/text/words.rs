@@ -9,8 +9,8 @@ use memchr::memchr_iter;
 use unicode_normalization::UnicodeNormalization;
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::settings::Cjk;
 use super::stages::{LONGEST_WORD, Sink, decimal};
+use priory::Cjk;
 
 #[derive(Clone)]
 pub(super) struct WordScanner {

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::batch::CategoryColumn;
+use crate::families::Unseen;
 use crate::schema::{Column, Kind, Schema};
 use crate::settings::Settings;
 
@@ -58,7 +59,7 @@ fn batch(classes: &[Option<usize>], weights: &[f64]) -> Batch {
 
 fn scores(classes: usize, log_joint: Vec<f64>) -> Scores {
     let rows = log_joint.len() / classes;
-    Scores::new(vec![-(classes as f64).ln(); classes], log_joint, vec![true; rows], 0)
+    Scores::new(vec![-(classes as f64).ln(); classes], log_joint, vec![true; rows], Unseen::default())
 }
 
 fn report<const K: usize>(rows: &Rows<K>, weights: &[f64]) -> EvaluationReport {
@@ -248,7 +249,8 @@ fn rows_without_a_class_or_weight() {
 fn impossible_rows_and_rows_without_evidence() {
     let log_prior = [0.25f64, 0.75].map(f64::ln);
     let log_joint = vec![f64::NEG_INFINITY, f64::NEG_INFINITY, log_prior[0], log_prior[1]];
-    let scores = Scores::new(log_prior.to_vec(), log_joint, vec![true, false], 7);
+    let scores =
+        Scores::new(log_prior.to_vec(), log_joint, vec![true, false], Unseen { values: 7, tokens: 0 });
     let mut evaluation = Evaluation::new();
     evaluation.observe(&names(&[0, 1]), &batch(&[Some(1), Some(1)], &[]), &scores, "b").unwrap();
     let report = evaluation.report();

@@ -4,12 +4,17 @@ pub(crate) mod bernoulli;
 pub(crate) mod categorical;
 pub(crate) mod joint;
 pub(crate) mod number;
+pub(crate) mod text;
 
 use bernoulli::{BernoulliLikelihood, Sides};
 use categorical::{CategoricalLikelihood, CategoryEstimate, CategoryStatistics};
 use joint::{JointEstimate, JointLikelihood, JointStatistics};
 use num_rational::BigRational;
 use number::{Choice, Fitted, NumberEstimate, NumberStatistics};
+use text::TextStatistics;
+use text::estimate::TextEstimate;
+use text::likelihood::TextLikelihood;
+use text::summary::TextSummary;
 
 use crate::batch::Batch;
 use crate::error::{Error, Result};
@@ -43,6 +48,8 @@ pub(crate) enum FamilyStatistics {
     Joint(JointStatistics),
     /// One column of numbers, at this position in the schema.
     Number(usize, NumberStatistics),
+    /// One column of documents, at this position in the schema.
+    Text(usize, Box<TextStatistics>),
 }
 
 impl FamilyStatistics {
@@ -59,6 +66,10 @@ impl FamilyStatistics {
                 Kind::Joint => {}
                 Kind::Number => factors.push(FamilyStatistics::Number(i, NumberStatistics::empty(true))),
                 Kind::Moments => factors.push(FamilyStatistics::Number(i, NumberStatistics::empty(false))),
+                Kind::Text => {
+                    let settings = column.text.clone().unwrap_or_default();
+                    factors.push(FamilyStatistics::Text(i, Box::new(TextStatistics::empty(&settings))));
+                }
             }
         }
         factors
@@ -67,19 +78,19 @@ impl FamilyStatistics {
     /// Positions in the schema of the columns that this factor covers.
     pub(crate) fn columns(&self) -> &[usize] {
         match self {
-            FamilyStatistics::Category(column, _) | FamilyStatistics::Number(column, _) => {
-                std::slice::from_ref(column)
-            }
+            FamilyStatistics::Category(column, _)
+            | FamilyStatistics::Number(column, _)
+            | FamilyStatistics::Text(column, _) => std::slice::from_ref(column),
             FamilyStatistics::Joint(joint) => &joint.columns,
         }
     }
 
-    /// The weights of values or combinations; a column of numbers has none.
+    /// The weights of values or combinations; a column of numbers or of text has none.
     pub(crate) fn counts(&self) -> Option<&Tally> {
         match self {
             FamilyStatistics::Category(_, category) => Some(&category.counts),
             FamilyStatistics::Joint(joint) => Some(&joint.counts),
-            FamilyStatistics::Number(..) => None,
+            FamilyStatistics::Number(..) | FamilyStatistics::Text(..) => None,
         }
     }
 
@@ -87,7 +98,7 @@ impl FamilyStatistics {
     pub(crate) fn number_column(&self) -> Option<usize> {
         match self {
             FamilyStatistics::Number(column, _) => Some(*column),
-            FamilyStatistics::Category(..) | FamilyStatistics::Joint(_) => None,
+            FamilyStatistics::Category(..) | FamilyStatistics::Joint(_) | FamilyStatistics::Text(..) => None,
         }
     }
 
@@ -95,7 +106,7 @@ impl FamilyStatistics {
     pub(crate) fn moments(&self) -> &[Moments] {
         match self {
             FamilyStatistics::Number(_, number) => &number.moments,
-            FamilyStatistics::Category(..) | FamilyStatistics::Joint(_) => &[],
+            FamilyStatistics::Category(..) | FamilyStatistics::Joint(_) | FamilyStatistics::Text(..) => &[],
         }
     }
 
@@ -105,6 +116,7 @@ impl FamilyStatistics {
             FamilyStatistics::Category(_, category) => category.counts.classes(),
             FamilyStatistics::Joint(joint) => joint.counts.classes(),
             FamilyStatistics::Number(_, number) => number.moments.len(),
+            FamilyStatistics::Text(_, text) => text.totals.classes(),
         }
     }
 
@@ -122,6 +134,9 @@ impl FamilyStatistics {
                     spectrum.observe(batch.numbers(*column), counted, |row| batch.weight(row));
                 }
             }
+            FamilyStatistics::Text(column, text) => {
+                text.observe(batch.text(*column), counted, batch, classes);
+            }
         }
     }
 
@@ -133,6 +148,9 @@ impl FamilyStatistics {
             }
             (FamilyStatistics::Joint(a), FamilyStatistics::Joint(b)) => a.merge(b, class_of, classes, sign),
             (FamilyStatistics::Number(_, a), FamilyStatistics::Number(_, b)) => {
+                a.merge(b, class_of, classes, sign)
+            }
+            (FamilyStatistics::Text(_, a), FamilyStatistics::Text(_, b)) => {
                 a.merge(b, class_of, classes, sign)
             }
             _ => unreachable!("statistics of one schema have the same factors"),
@@ -154,6 +172,10 @@ impl FamilyStatistics {
                 let written = |x: Option<f64>| x.map_or("these numbers".to_owned(), |x| x.to_string());
                 a.first_shortfall(b, class_of).map(|(value, class)| (Some(written(value)), class))
             }
+            (FamilyStatistics::Text(_, a), FamilyStatistics::Text(_, b)) => {
+                let found = a.first_shortfall(b, class_of);
+                found.map(|(token, class)| (Some(token.unwrap_or("a document").to_owned()), class))
+            }
             _ => unreachable!("statistics of one schema have the same factors"),
         }
     }
@@ -167,6 +189,9 @@ impl FamilyStatistics {
             FamilyStatistics::Number(column, number) => {
                 FamilyStatistics::Number(*column, number.canonical(classes))
             }
+            FamilyStatistics::Text(column, text) => {
+                FamilyStatistics::Text(*column, Box::new(text.canonical(classes)))
+            }
         }
     }
 
@@ -176,6 +201,11 @@ impl FamilyStatistics {
             FamilyStatistics::Category(_, category) => category.counts.class_total(class) == *weight,
             FamilyStatistics::Joint(joint) => joint.counts.class_total(class) == *weight,
             FamilyStatistics::Number(_, number) => number.counts_all(class, weight),
+            FamilyStatistics::Text(_, text) => {
+                let mut total = text.totals.exact(text::MISSING_ROW, class);
+                total.merge(&text.totals.exact(text::DOCUMENTS_ROW, class));
+                total == *weight
+            }
         }
     }
 
@@ -194,6 +224,9 @@ impl FamilyStatistics {
             Prepared::Number(estimate) => {
                 FamilyLikelihood::Number(self.columns()[0], estimate.fitted, estimate.choice)
             }
+            Prepared::Text(estimate) => {
+                FamilyLikelihood::Text(self.columns()[0], TextLikelihood::new(&estimate))
+            }
         })
     }
 
@@ -211,12 +244,16 @@ impl FamilyStatistics {
                 let column = &schema.columns[*column].name;
                 return Ok(Prepared::Number(NumberEstimate::new(number, settings, column)?));
             }
+            FamilyStatistics::Text(column, text) => {
+                let column = &schema.columns[*column].name;
+                return Ok(Prepared::Text(TextEstimate::new(text, settings, column)?));
+            }
             FamilyStatistics::Category(column, category) => (&schema.columns[*column].name, category),
         };
         let sides = match settings.families.get(column) {
             None => Sides::recognised(&category.values),
             Some(Family::Bernoulli) => Some(bernoulli_sides(column, category)?),
-            Some(family) if family.is_of_numbers() => {
+            Some(family) if family.is_of_numbers() || family.is_for_text() => {
                 return Err(Error::Settings(format!(
                     "`{column}` cannot be {}: it is a column of categories",
                     family.name()
@@ -254,6 +291,9 @@ impl FamilyStatistics {
                     estimate.ln_without(x, removed)
                 });
             }
+            (FamilyStatistics::Text(column, _), Prepared::Text(estimate)) => {
+                return Ok(estimate.ln_without(batch, *column, row, removed));
+            }
             _ => {
                 let values = prepared.values(batch, self.columns(), row);
                 return Ok(classes.map(|class| prepared.ln(&values, class, Some(removed))).collect());
@@ -277,6 +317,23 @@ impl FamilyStatistics {
     }
 }
 
+impl Prepared<'_, f64> {
+    /// Whether a training row says something in this column once it is left out: a document must have a token that is
+    /// met elsewhere, and other values always do.
+    pub(crate) fn has_evidence_without(
+        &self,
+        batch: &Batch,
+        columns: &[usize],
+        row: usize,
+        removed: Removed,
+    ) -> bool {
+        if let (Prepared::Text(estimate), [column]) = (self, columns) {
+            return estimate.has_evidence_without(batch, *column, row, removed);
+        }
+        columns.iter().any(|&column| batch.written(column, row).is_some())
+    }
+}
+
 fn bernoulli_sides(column: &str, category: &CategoryStatistics) -> Result<Sides> {
     if category.values.is_empty() {
         return Err(Error::Settings(format!("`{column}` cannot be Bernoulli: it has no values")));
@@ -296,6 +353,7 @@ pub(crate) enum Prepared<'a, T> {
     Bernoulli(CategoryEstimate<'a, T>, Sides),
     Joint(JointEstimate<'a, T>, &'a JointStatistics),
     Number(NumberEstimate<'a>),
+    Text(TextEstimate<'a>),
 }
 
 impl<T: Scalar> Prepared<'_, T> {
@@ -305,6 +363,7 @@ impl<T: Scalar> Prepared<'_, T> {
             Prepared::Bernoulli(..) => Family::Bernoulli,
             Prepared::Joint(..) => Family::Joint,
             Prepared::Number(estimate) => estimate.family,
+            Prepared::Text(estimate) => estimate.formula.family,
         }
     }
 
@@ -312,7 +371,7 @@ impl<T: Scalar> Prepared<'_, T> {
     pub(crate) fn possible_values(&self) -> &[String] {
         match self {
             Prepared::Categorical(estimate) | Prepared::Bernoulli(estimate, _) => &estimate.values,
-            Prepared::Joint(..) | Prepared::Number(_) => &[],
+            Prepared::Joint(..) | Prepared::Number(_) | Prepared::Text(_) => &[],
         }
     }
 
@@ -320,6 +379,14 @@ impl<T: Scalar> Prepared<'_, T> {
     pub(crate) fn number(&self) -> Option<&NumberEstimate<'_>> {
         match self {
             Prepared::Number(estimate) => Some(estimate),
+            _ => None,
+        }
+    }
+
+    /// What a column of text comes to, with so many of its tokens, and the weight of the rows without a document.
+    pub(crate) fn text_summary(&self, prior: &[f64], top: usize) -> Option<(TextSummary, Vec<f64>)> {
+        match self {
+            Prepared::Text(estimate) => Some(TextSummary::new(estimate, prior, top)),
             _ => None,
         }
     }
@@ -342,7 +409,7 @@ impl<T: Scalar> Prepared<'_, T> {
                 estimate.asked(values[0]).map(|asked| estimate.likelihood(asked, class, removed))
             }
             Prepared::Joint(estimate, _) => estimate.likelihood(values, class, removed),
-            Prepared::Number(_) => None,
+            Prepared::Number(_) | Prepared::Text(_) => None,
         }
     }
 
@@ -351,7 +418,7 @@ impl<T: Scalar> Prepared<'_, T> {
             Prepared::Categorical(estimate) | Prepared::Bernoulli(estimate, _) => {
                 estimate.asked(values[0]).is_some_and(|asked| estimate.vanishes(asked, weight))
             }
-            Prepared::Joint(..) | Prepared::Number(_) => false,
+            Prepared::Joint(..) | Prepared::Number(_) | Prepared::Text(_) => false,
         }
     }
 }
@@ -362,6 +429,13 @@ impl Prepared<'_, f64> {
     }
 }
 
+/// What was never met in training.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Unseen {
+    pub(crate) values: u64,
+    pub(crate) tokens: u64,
+}
+
 /// The logarithms that scoring adds up.
 #[derive(Debug, Clone)]
 pub(crate) enum FamilyLikelihood {
@@ -370,6 +444,7 @@ pub(crate) enum FamilyLikelihood {
     Joint(JointLikelihood),
     /// With how its family was chosen, if nobody asked for one.
     Number(usize, Fitted, Option<Choice>),
+    Text(usize, TextLikelihood),
 }
 
 impl FamilyLikelihood {
@@ -377,14 +452,29 @@ impl FamilyLikelihood {
     pub(crate) fn base(&self) -> Option<&[f64]> {
         match self {
             FamilyLikelihood::Bernoulli(_, bernoulli) => Some(&bernoulli.base),
-            FamilyLikelihood::Categorical(..) | FamilyLikelihood::Joint(_) | FamilyLikelihood::Number(..) => {
-                None
-            }
+            FamilyLikelihood::Categorical(..)
+            | FamilyLikelihood::Joint(_)
+            | FamilyLikelihood::Number(..)
+            | FamilyLikelihood::Text(..) => None,
         }
     }
 
-    /// Adds log P(x | class) less the base to the scores. Returns how many values were never met in training.
-    pub(crate) fn add_log_likelihood(&self, batch: &Batch, scores: &mut [f64]) -> u64 {
+    /// Adds log P(x | class) less the base to the scores. Returns how many values were never met in training. Whether
+    /// a row has a value is known from the batch; whether a document has a token that was met is marked here.
+    pub(crate) fn add_log_likelihood(
+        &self,
+        batch: &Batch,
+        scores: &mut [f64],
+        evidence: &mut [bool],
+    ) -> Unseen {
+        if let FamilyLikelihood::Text(column, text) = self {
+            let tokens = text.add_log_likelihood(batch.text(*column), scores, evidence);
+            return Unseen { values: 0, tokens };
+        }
+        Unseen { values: self.add_values(batch, scores), tokens: 0 }
+    }
+
+    fn add_values(&self, batch: &Batch, scores: &mut [f64]) -> u64 {
         match self {
             FamilyLikelihood::Categorical(column, categorical) => {
                 categorical.add_log_likelihood(batch.category(*column), scores)
@@ -396,6 +486,7 @@ impl FamilyLikelihood {
             FamilyLikelihood::Number(column, fitted, _) => {
                 fitted.add_log_likelihood(batch.numbers(*column), scores)
             }
+            FamilyLikelihood::Text(..) => unreachable!("documents are not values"),
         }
     }
 
@@ -423,6 +514,7 @@ impl FamilyLikelihood {
                 let x = batch.numbers(*column)[row];
                 (fitted.ln(x), fitted.met(x))
             }
+            FamilyLikelihood::Text(column, text) => text.contribution(batch.text(*column), row),
         }
     }
 }

@@ -38,6 +38,11 @@ impl Section {
         Section { name: name.into(), kind: ElementKind::U8, shape: vec![bytes.len()], bytes: bytes.to_vec() }
     }
 
+    pub(crate) fn u16(name: impl Into<String>, shape: Vec<usize>, values: impl Iterator<Item = u16>) -> Self {
+        let bytes = values.flat_map(u16::to_le_bytes).collect();
+        Section { name: name.into(), kind: ElementKind::U16, shape, bytes }
+    }
+
     pub(crate) fn u32(name: impl Into<String>, shape: Vec<usize>, values: impl Iterator<Item = u32>) -> Self {
         let bytes = values.flat_map(u32::to_le_bytes).collect();
         Section { name: name.into(), kind: ElementKind::U32, shape, bytes }
@@ -58,6 +63,7 @@ impl Section {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 enum ElementKind {
     U8,
+    U16,
     U32,
     U64,
     F64,
@@ -67,6 +73,7 @@ impl ElementKind {
     fn size(self) -> usize {
         match self {
             ElementKind::U8 => 1,
+            ElementKind::U16 => 2,
             ElementKind::U32 => 4,
             ElementKind::U64 | ElementKind::F64 => 8,
         }
@@ -190,6 +197,16 @@ impl<'a> Container<'a> {
 
     pub(crate) fn take_bytes(&mut self, name: &str) -> Result<&'a [u8]> {
         Ok(self.take(name, ElementKind::U8, 1)?.1)
+    }
+
+    pub(crate) fn take_u16(&mut self, name: &str) -> Result<Vec<u16>> {
+        let (_, bytes) = self.take(name, ElementKind::U16, 1)?;
+        Ok(bytes.as_chunks().0.iter().map(|&chunk| u16::from_le_bytes(chunk)).collect())
+    }
+
+    /// Whether there is an array of u32 with this name.
+    pub(crate) fn holds_u32(&self, name: &str) -> bool {
+        self.sections.get(name).is_some_and(|(entry, _)| entry.dtype == ElementKind::U32)
     }
 
     /// An array of u32 with so many dimensions: its shape and its values.

@@ -5,7 +5,9 @@
 //! every section.
 
 mod container;
+mod text;
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use container::{Container, Section, refused};
@@ -61,6 +63,7 @@ pub fn write_file(statistics: &Statistics, settings: &Settings) -> Vec<u8> {
                     write_spectrum(&mut sections, &format!("column.{column}.spectrum"), spectrum);
                 }
             }
+            FamilyStatistics::Text(column, text) => text::write(&mut sections, *column, text),
         }
     }
     container::write(&metadata, sections)
@@ -139,6 +142,7 @@ fn read_factor(file: &mut Container<'_>, factor: &mut FamilyStatistics, classes:
                 number.spectrum = Some(read_spectrum(file, &format!("column.{column}.spectrum"), classes)?);
             }
         }
+        FamilyStatistics::Text(column, text) => text::read(file, *column, text, classes)?,
     }
     Ok(())
 }
@@ -198,6 +202,15 @@ fn write_names(sections: &mut Vec<Section>, prefix: &str, names: &Vocabulary) {
 }
 
 fn read_names(file: &mut Container<'_>, prefix: &str) -> Result<Vocabulary> {
+    read_names_in(file, prefix, canonical_order)
+}
+
+/// Names that stand in a certain order, none of them twice.
+fn read_names_in(
+    file: &mut Container<'_>,
+    prefix: &str,
+    order: impl Fn(&str, &str) -> Ordering,
+) -> Result<Vocabulary> {
     let ends = file.take_u64(&format!("{prefix}.ends"))?;
     let bytes = file.take_bytes(&format!("{prefix}.names"))?;
     let invalid = || refused(format!("the names of `{prefix}` cannot be read"));
@@ -207,7 +220,7 @@ fn read_names(file: &mut Container<'_>, prefix: &str) -> Result<Vocabulary> {
     for end in ends {
         let end = usize::try_from(end).map_err(|_| invalid())?;
         let name = text.get(start..end).ok_or_else(invalid)?;
-        if !names.is_empty() && canonical_order(names.name(names.len() - 1), name).is_ge() {
+        if !names.is_empty() && order(names.name(names.len() - 1), name).is_ge() {
             return Err(refused(format!("the names of `{prefix}` are out of order")));
         }
         names.intern(name);
@@ -247,17 +260,18 @@ fn read_spectrum(file: &mut Container<'_>, name: &str, classes: usize) -> Result
 /// Cells as f64, and, where weights are fractions, what each cell lacks to be exact.
 fn write_tally(sections: &mut Vec<Section>, name: &str, tally: &Tally) {
     sections.push(Section::f64(name, vec![tally.rows(), tally.classes()], tally.cells()));
-    let residue: Vec<(u64, f64)> = tally.residue().collect();
-    if !residue.is_empty() {
-        let shape = vec![residue.len()];
-        let cells = residue.iter().map(|&(cell, _)| cell);
-        sections.push(Section::u64(format!("{name}.residue.cells"), shape.clone(), cells));
-        sections.push(Section::f64(
-            format!("{name}.residue.terms"),
-            shape,
-            residue.iter().map(|&(_, term)| term),
-        ));
+    write_residue(sections, name, &tally.residue().collect::<Vec<_>>());
+}
+
+fn write_residue(sections: &mut Vec<Section>, name: &str, residue: &[(u64, f64)]) {
+    if residue.is_empty() {
+        return;
     }
+    let shape = vec![residue.len()];
+    let cells = residue.iter().map(|&(cell, _)| cell);
+    sections.push(Section::u64(format!("{name}.residue.cells"), shape.clone(), cells));
+    let terms = residue.iter().map(|&(_, term)| term);
+    sections.push(Section::f64(format!("{name}.residue.terms"), shape, terms));
 }
 
 fn read_tally(file: &mut Container<'_>, name: &str, rows: usize, classes: usize) -> Result<Tally> {
@@ -265,18 +279,22 @@ fn read_tally(file: &mut Container<'_>, name: &str, rows: usize, classes: usize)
     if shape != [rows, classes] {
         return Err(refused(format!("the section `{name}` does not have the shape it should")));
     }
-    let residue_cells = format!("{name}.residue.cells");
-    let residue = if file.has(&residue_cells) {
-        let cells = file.take_u64(&residue_cells)?;
-        let (_, terms) = file.take_f64(&format!("{name}.residue.terms"), 1)?;
-        if cells.len() != terms.len() {
-            return Err(refused(format!("the residue of `{name}` is incomplete")));
-        }
-        cells.into_iter().zip(terms).collect()
-    } else {
-        Vec::new()
-    };
+    let residue = read_residue(file, name)?;
     Tally::from_cells(rows, classes, &cells, &residue).ok_or_else(|| {
         refused(format!("the section `{name}` holds weights below zero or not in canonical form"))
     })
+}
+
+/// What the cells of a section lack to be exact.
+fn read_residue(file: &mut Container<'_>, name: &str) -> Result<Vec<(u64, f64)>> {
+    let residue_cells = format!("{name}.residue.cells");
+    if !file.has(&residue_cells) {
+        return Ok(Vec::new());
+    }
+    let cells = file.take_u64(&residue_cells)?;
+    let (_, terms) = file.take_f64(&format!("{name}.residue.terms"), 1)?;
+    if cells.len() != terms.len() {
+        return Err(refused(format!("the residue of `{name}` is incomplete")));
+    }
+    Ok(cells.into_iter().zip(terms).collect())
 }

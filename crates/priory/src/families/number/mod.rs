@@ -277,9 +277,16 @@ impl Fitted {
                 Fitted::Steps(StepsLikelihood::new(tree.bins, &tree.ln))
             }
             Family::Values => Fitted::Values(ValuesLikelihood::new(column, smoother)),
-            Family::Student | Family::Categorical | Family::Bernoulli | Family::Joint => {
-                Fitted::Student(Student::fit(column))
-            }
+            // Families of other kinds do not come here.
+            Family::Student
+            | Family::Categorical
+            | Family::Bernoulli
+            | Family::Joint
+            | Family::Multinomial
+            | Family::Presence
+            | Family::Complement
+            | Family::ComplementPresence
+            | Family::ComplementNormalized => Fitted::Student(Student::fit(column)),
         }
     }
 

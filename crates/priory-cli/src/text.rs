@@ -1,0 +1,152 @@
+//! What was said about text: which tokens a document has, and how they are counted.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use clap::{Args, ValueEnum};
+use priory::{
+    CharacterNgrams, Cjk, DocumentLength, Kind, LetterCase, Normalization, Reach, Schema, StopWords,
+    TermFrequency, TextSettings, TokenSettings, TokenStyle, WordNgrams,
+};
+use priory_input::text::{STEMMER_VERSION, Tokenizer};
+
+/// How the documents in columns of text are read.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Text")]
+pub(crate) struct TextArgs {
+    /// What a token is: words, sklearn (words as scikit-learn finds them), characters:MIN-MAX or
+    /// characters-across:MIN-MAX, for example `--tokens characters:1-4` [default: words]
+    #[arg(long, value_name = "STYLE", value_parser = parse_style)]
+    pub(crate) tokens: Option<TokenStyle>,
+    /// How many neighbouring words make up a token, for example `--ngrams 1-2` [default: 1]
+    #[arg(long, value_name = "MIN-MAX", value_parser = parse_ngrams)]
+    pub(crate) ngrams: Option<WordNgrams>,
+    /// Words that are left out: english, or a file with one word per line, for example `--stop-words english`
+    #[arg(long, value_name = "WORDS")]
+    pub(crate) stop_words: Option<String>,
+    /// Cut words down to their stems, for example `--stem english`
+    #[arg(long, value_name = "LANGUAGE")]
+    pub(crate) stem: Option<String>,
+    /// Keep capital letters apart from small ones, for example `train mails.csv --target class --keep-case`
+    #[arg(long)]
+    pub(crate) keep_case: bool,
+    /// Make one character of those that look alike (NFKC), for example `train mails.csv --target class --nfkc`
+    #[arg(long)]
+    pub(crate) nfkc: bool,
+    /// Scripts without spaces: bigrams of characters, or words as Unicode finds them, for example `--cjk words`
+    /// [default: bigrams]
+    #[arg(long, value_name = "HOW", hide_possible_values = true)]
+    pub(crate) cjk: Option<CjkChoice>,
+    /// Count 2^BITS buckets of tokens instead of tokens, which bounds the memory, for example `--hash-bits 22`
+    #[arg(long, value_name = "BITS")]
+    pub(crate) hash_bits: Option<u8>,
+    /// What f occurrences of a token in a document count: f (counts) or log(1 + f) (log), for example
+    /// `--frequency log` [default: counts]
+    #[arg(long, value_name = "HOW", hide_possible_values = true)]
+    pub(crate) frequency: Option<FrequencyChoice>,
+    /// Make all documents count alike, whatever their length, for example `train mails.csv --target class --equal-length`
+    #[arg(long)]
+    pub(crate) equal_length: bool,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum CjkChoice {
+    Bigrams,
+    Words,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum FrequencyChoice {
+    Counts,
+    Log,
+}
+
+impl TextArgs {
+    /// Puts what was said into every column of text.
+    pub(crate) fn apply(&self, schema: &mut Schema) -> Result<()> {
+        let settings = self.settings()?;
+        let mut columns = schema.columns.iter_mut().filter(|column| column.kind == Kind::Text).peekable();
+        if columns.peek().is_none() && settings != TextSettings::default() {
+            bail!("something was said about text, but no column is text; --as COLUMN=text makes it so");
+        }
+        columns.for_each(|column| column.text = Some(settings.clone()));
+        Ok(())
+    }
+
+    fn settings(&self) -> Result<TextSettings> {
+        let stop_words = match self.stop_words.as_deref() {
+            None => StopWords::None,
+            Some("english") => StopWords::English,
+            Some(path) => StopWords::Given(read_words(Path::new(path))?),
+        };
+        let tokens = TokenSettings {
+            style: self.tokens.unwrap_or_default(),
+            case: if self.keep_case { LetterCase::Keep } else { LetterCase::Lower },
+            normalization: if self.nfkc { Normalization::Nfkc } else { Normalization::None },
+            ngrams: self.ngrams.unwrap_or_default(),
+            cjk: match self.cjk {
+                Some(CjkChoice::Words) => Cjk::Words,
+                Some(CjkChoice::Bigrams) | None => Cjk::Bigrams,
+            },
+            stop_words,
+            stemming: self.stem.clone(),
+            stemmer: self.stem.as_ref().map(|_| STEMMER_VERSION.to_owned()),
+            hash_bits: self.hash_bits,
+        };
+        Tokenizer::new(&tokens)?;
+        let frequency = match self.frequency {
+            Some(FrequencyChoice::Log) => TermFrequency::Logarithm,
+            Some(FrequencyChoice::Counts) | None => TermFrequency::Counts,
+        };
+        let length = if self.equal_length { DocumentLength::Normalized } else { DocumentLength::Counts };
+        Ok(TextSettings { tokens, frequency, length })
+    }
+}
+
+fn read_words(path: &Path) -> Result<BTreeSet<String>> {
+    let text =
+        std::fs::read_to_string(path).with_context(|| format!("{}: cannot be read", path.display()))?;
+    Ok(text.lines().map(str::trim).filter(|word| !word.is_empty()).map(str::to_owned).collect())
+}
+
+fn parse_style(text: &str) -> Result<TokenStyle, String> {
+    let characters = |range: &str, reach| {
+        let (min, max) = parse_range(range)?;
+        Ok(TokenStyle::Characters(CharacterNgrams { min, max, reach }))
+    };
+    match text.split_once(':') {
+        None if text == "words" => Ok(TokenStyle::Words),
+        None if text == "sklearn" => Ok(TokenStyle::Sklearn),
+        None if text == "characters" => Ok(TokenStyle::Characters(CharacterNgrams::default())),
+        Some(("characters", range)) => characters(range, Reach::Inside),
+        Some(("characters-across", range)) => characters(range, Reach::Across),
+        _ => Err("expected words, sklearn, characters:MIN-MAX or characters-across:MIN-MAX".into()),
+    }
+}
+
+fn parse_ngrams(text: &str) -> Result<WordNgrams, String> {
+    parse_range(text).map(|(min, max)| WordNgrams { min, max })
+}
+
+/// `1-2`, or a single number.
+fn parse_range(text: &str) -> Result<(u8, u8), String> {
+    let (min, max) = text.split_once('-').unwrap_or((text, text));
+    let number = |text: &str| text.parse().map_err(|_| format!("`{text}` is not a small whole number"));
+    Ok((number(min)?, number(max)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_and_styles() {
+        assert_eq!(parse_range("2"), Ok((2, 2)));
+        assert_eq!(parse_range("1-4"), Ok((1, 4)));
+        assert!(parse_range("1-").is_err() && parse_range("a").is_err());
+        let across = CharacterNgrams { min: 2, max: 3, reach: Reach::Across };
+        assert_eq!(parse_style("characters-across:2-3"), Ok(TokenStyle::Characters(across)));
+        assert!(parse_style("letters").is_err());
+    }
+}

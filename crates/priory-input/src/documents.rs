@@ -1,0 +1,403 @@
+//! Documents that are no table: a file for each in a folder for each class, the same in a tar archive, or a line for
+//! each, plain or in the formats of fastText and Vowpal Wabbit.
+//!
+//! They are read as a table of two columns, `class` and `text`, or as one of the columns that a schema has under other
+//! names. What is not UTF-8 stands for U+FFFD: a mailbox of twenty years is in many encodings.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use priory::{Batch, BatchColumn, CategoryColumn, MISSING, Schema};
+
+use crate::error::{Error, Result};
+use crate::format::Encoding;
+use crate::reader::Plan;
+use crate::text::Tokenizer;
+use crate::unpack::Bytes;
+
+/// The names of the columns unless a schema has others.
+pub(crate) const CLASS: &str = "class";
+pub(crate) const TEXT: &str = "text";
+
+/// A larger document is refused, as a longer row of a table is.
+const LARGEST: usize = 64 << 20;
+/// So many bytes and so many documents make up a block.
+const BLOCK_BYTES: usize = 1 << 20;
+const BLOCK_DOCUMENTS: usize = 4096;
+
+/// A document and the name of the folder that it is in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Document {
+    class: Option<String>,
+    text: Vec<u8>,
+}
+
+/// Documents that are files.
+pub(crate) struct Files {
+    name: String,
+    encoding: Encoding,
+    source: FileSource,
+    read: u64,
+}
+
+enum FileSource {
+    Folder { files: std::vec::IntoIter<PathBuf>, root: PathBuf },
+    Tar(Bytes),
+}
+
+impl Files {
+    /// All files in a folder and the folders in it, in the order of their paths. What begins with a dot is hidden, and
+    /// links to folders are not followed.
+    pub(crate) fn folder(path: &str, encoding: Encoding) -> Result<Self> {
+        let mut files = Vec::new();
+        let mut folders = vec![PathBuf::from(path)];
+        while let Some(folder) = folders.pop() {
+            let failed = |cause| Error::File { name: folder.display().to_string(), action: "opened", cause };
+            for entry in std::fs::read_dir(&folder).map_err(failed)? {
+                let entry = entry.map_err(failed)?;
+                if entry.file_name().as_encoded_bytes().starts_with(b".") {
+                    continue;
+                }
+                match entry.file_type().map_err(failed)? {
+                    kind if kind.is_dir() => folders.push(entry.path()),
+                    kind if kind.is_file() || entry.path().is_file() => files.push(entry.path()),
+                    _ => {}
+                }
+            }
+        }
+        files.sort_unstable();
+        if files.is_empty() {
+            return Err(Error::Empty { name: path.into() });
+        }
+        let source = FileSource::Folder { files: files.into_iter(), root: PathBuf::from(path) };
+        Ok(Files { name: path.into(), encoding, source, read: 0 })
+    }
+
+    /// The files in a tar archive, in its order.
+    pub(crate) fn tar(bytes: Bytes) -> Self {
+        Files { name: bytes.name.clone(), encoding: Encoding::Utf8, source: FileSource::Tar(bytes), read: 0 }
+    }
+
+    /// Whether a file begins like a tar archive: with a header whose sum is right.
+    pub(crate) fn is_tar(beginning: &[u8]) -> bool {
+        beginning.len() >= TarHeader::SIZE && TarHeader::new(&beginning[..TarHeader::SIZE]).is_some()
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(crate) fn size(&self) -> Option<u64> {
+        match &self.source {
+            FileSource::Folder { .. } => None,
+            FileSource::Tar(bytes) => bytes.size,
+        }
+    }
+
+    pub(crate) fn bytes_read(&self) -> u64 {
+        match &self.source {
+            FileSource::Folder { .. } => self.read,
+            FileSource::Tar(bytes) => bytes.count(),
+        }
+    }
+
+    /// The next documents; none at the end.
+    pub(crate) fn next_block(&mut self) -> Result<Vec<Document>> {
+        let mut documents = Vec::new();
+        let mut size = 0;
+        while size < BLOCK_BYTES && documents.len() < BLOCK_DOCUMENTS {
+            let next = match &mut self.source {
+                FileSource::Folder { files, root } => {
+                    files.next().map(|path| read_file(&path, root, self.encoding)).transpose()
+                }
+                FileSource::Tar(bytes) => next_in_tar(bytes),
+            };
+            let next = next.map_err(|mut error| {
+                error.add_rows(documents.len() as u64);
+                error
+            })?;
+            let Some(document) = next else { break };
+            size += document.text.len() + 1;
+            documents.push(document);
+        }
+        self.read += size as u64;
+        Ok(documents)
+    }
+}
+
+fn read_file(path: &Path, root: &Path, encoding: Encoding) -> Result<Document> {
+    let name = path.display().to_string();
+    let failed = |cause| Error::File { name: name.clone(), action: "read", cause };
+    let file = std::fs::File::open(path).map_err(failed)?;
+    let size = file.metadata().map_err(failed)?.len();
+    let mut bytes = Bytes::new(name.clone(), Some(size), Box::new(file), encoding)?;
+    let mut text = Vec::new();
+    if bytes.read_into(&mut text, LARGEST + 1)? > LARGEST {
+        return Err(Error::RowTooLong { name, row: 1, limit: LARGEST });
+    }
+    // A file that lies beside the folders of the classes belongs to none.
+    let folder = path.parent().filter(|folder| *folder != root).and_then(Path::file_name);
+    Ok(Document { class: folder.map(|folder| folder.to_string_lossy().into_owned()), text })
+}
+
+/// The parts of a header of a tar archive that matter here (POSIX.1-1988 ustar, with the extensions of GNU and pax).
+struct TarHeader {
+    path: Vec<u8>,
+    size: u64,
+    kind: u8,
+}
+
+impl TarHeader {
+    const SIZE: usize = 512;
+
+    fn new(header: &[u8]) -> Option<Self> {
+        let field = |start: usize, length: usize| {
+            let field = &header[start..start + length];
+            &field[..field.iter().position(|&byte| byte == 0).unwrap_or(length)]
+        };
+        let sum: u64 = header
+            .iter()
+            .enumerate()
+            .map(|(i, &byte)| if (148..156).contains(&i) { 32 } else { u64::from(byte) })
+            .sum();
+        if octal(field(148, 8))? != sum {
+            return None;
+        }
+        let mut path = field(0, 100).to_vec();
+        if &header[257..262] == b"ustar" && header[345] != 0 && header[263] == b'0' {
+            path = [field(345, 155), b"/", &path].concat();
+        }
+        // GNU writes sizes that have no room as a binary number with the first bit set.
+        let size = match header[124] {
+            first if first & 0x80 != 0 => u64::from_be_bytes(header[128..136].try_into().ok()?),
+            _ => octal(field(124, 12))?,
+        };
+        Some(TarHeader { path, size, kind: header[156] })
+    }
+}
+
+fn octal(digits: &[u8]) -> Option<u64> {
+    let digits = std::str::from_utf8(digits).ok()?.trim();
+    if digits.is_empty() { Some(0) } else { u64::from_str_radix(digits, 8).ok() }
+}
+
+/// The next file of an archive.
+fn next_in_tar(bytes: &mut Bytes) -> Result<Option<Document>> {
+    let name = bytes.name.clone();
+    let damaged =
+        || Error::NotText { name: name.clone(), what: "a tar archive that is damaged or cut short" };
+    let mut long_path: Option<Vec<u8>> = None;
+    loop {
+        let mut header = Vec::new();
+        let read = bytes.read_into(&mut header, TarHeader::SIZE)?;
+        if read == 0 || header.iter().all(|&byte| byte == 0) {
+            return Ok(None);
+        }
+        if read < TarHeader::SIZE {
+            return Err(damaged());
+        }
+        let header = TarHeader::new(&header).ok_or_else(damaged)?;
+        let size = usize::try_from(header.size).ok().filter(|&size| size <= LARGEST);
+        let Some(size) = size else {
+            return Err(Error::RowTooLong { name, row: 1, limit: LARGEST });
+        };
+        let mut contents = Vec::new();
+        let padded = size.next_multiple_of(TarHeader::SIZE);
+        if bytes.read_into(&mut contents, padded)? < padded {
+            return Err(damaged());
+        }
+        contents.truncate(size);
+        match header.kind {
+            b'L' => long_path = Some(contents.split(|&byte| byte == 0).next().unwrap_or_default().to_vec()),
+            b'x' => long_path = pax_path(&contents).or(long_path),
+            b'0' | 0 | b'7' => {
+                let path = long_path.take().unwrap_or(header.path);
+                let path = String::from_utf8_lossy(&path);
+                let mut parts = path.split('/').filter(|part| !part.is_empty() && *part != ".").rev();
+                let is_hidden = parts.next().is_none_or(|file| file.starts_with('.'));
+                if !is_hidden {
+                    return Ok(Some(Document { class: parts.next().map(str::to_owned), text: contents }));
+                }
+            }
+            _ => long_path = None,
+        }
+    }
+}
+
+/// The path in an extended header: records like `26 path=a/very/long/path\n`.
+fn pax_path(records: &[u8]) -> Option<Vec<u8>> {
+    let mut rest = records;
+    while !rest.is_empty() {
+        let space = rest.iter().position(|&byte| byte == b' ')?;
+        let length: usize = std::str::from_utf8(&rest[..space]).ok()?.parse().ok()?;
+        let record = rest.get(space + 1..length.checked_sub(1)?)?;
+        if let Some(path) = record.strip_prefix(b"path=") {
+            return Some(path.to_vec());
+        }
+        rest = rest.get(length..)?;
+    }
+    None
+}
+
+/// A document in each line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LineFormat {
+    /// The line, and no class.
+    Plain,
+    /// `__label__class text`; of several labels the first counts.
+    FastText,
+    /// `class |text`: what stands before the first bar is the class, and perhaps an importance and a tag, which are
+    /// passed over; the names of namespaces and the values of features are passed over as well.
+    VowpalWabbit,
+}
+
+impl LineFormat {
+    pub(crate) fn header(self) -> Vec<String> {
+        match self {
+            LineFormat::Plain => vec![TEXT.into()],
+            LineFormat::FastText | LineFormat::VowpalWabbit => vec![CLASS.into(), TEXT.into()],
+        }
+    }
+
+    /// The class and the document of a line. `scratch` is where a document goes that does not stand there as it is.
+    fn split<'l>(self, line: &'l [u8], scratch: &'l mut Vec<u8>) -> (Option<&'l [u8]>, &'l [u8]) {
+        match self {
+            LineFormat::Plain => (None, line),
+            LineFormat::FastText => {
+                const LABEL: &[u8] = b"__label__";
+                let mut class = None;
+                let mut rest = line.trim_ascii_start();
+                while let Some(label) = rest.strip_prefix(LABEL) {
+                    let end = label.iter().position(u8::is_ascii_whitespace).unwrap_or(label.len());
+                    class = class.or(Some(&label[..end]).filter(|class| !class.is_empty()));
+                    rest = label[end..].trim_ascii_start();
+                }
+                (class, rest)
+            }
+            LineFormat::VowpalWabbit => {
+                let bar = line.iter().position(|&byte| byte == b'|').unwrap_or(line.len());
+                let class = line[..bar].split(u8::is_ascii_whitespace).find(|word| !word.is_empty());
+                scratch.clear();
+                for word in line[bar..].split_inclusive(|&byte| byte == b' ' || byte == b'\t') {
+                    // `|subject` names a namespace, and a bar by itself one without a name.
+                    if word.starts_with(b"|") {
+                        continue;
+                    }
+                    let feature = word.trim_ascii_end();
+                    let value = feature.iter().rposition(|&byte| byte == b':');
+                    let number = |at: usize| {
+                        std::str::from_utf8(&feature[at + 1..]).is_ok_and(|x| x.trim().parse::<f64>().is_ok())
+                    };
+                    let end = value.filter(|&at| number(at)).unwrap_or(feature.len());
+                    scratch.extend_from_slice(&feature[..end]);
+                    scratch.push(b' ');
+                }
+                // A class that is a tag or nothing at all is none.
+                (class.filter(|class| !class.starts_with(b"'")), scratch)
+            }
+        }
+    }
+}
+
+/// The header under which a schema finds its columns: its target, and its column of text if it has a single one.
+pub(crate) fn adopted(header: &[String], schema: &Schema) -> Vec<String> {
+    let mut texts = schema.columns.iter().filter(|column| column.text.is_some());
+    let only = texts.next().filter(|_| texts.next().is_none());
+    let named = |name: &String| match name.as_str() {
+        CLASS => schema.target.clone(),
+        TEXT => only.map_or_else(|| name.clone(), |column| column.name.clone()),
+        _ => name.clone(),
+    };
+    header.iter().map(named).collect()
+}
+
+/// Fills batches with documents.
+pub(crate) struct DocumentParser {
+    plan: Arc<Plan>,
+    tokenizers: Vec<Option<Tokenizer>>,
+    lines: LineFormat,
+}
+
+impl DocumentParser {
+    pub(crate) fn new(plan: &Arc<Plan>, lines: LineFormat) -> Self {
+        DocumentParser { plan: Arc::clone(plan), tokenizers: plan.tokenizers.clone(), lines }
+    }
+
+    pub(crate) fn fill_lines(&mut self, block: &[u8], batch: &mut Batch) {
+        let mut scratch = Vec::new();
+        for line in block.split_inclusive(|&byte| byte == b'\n') {
+            let line = line.strip_suffix(b"\n").unwrap_or(line);
+            let line = line.strip_suffix(b"\r").unwrap_or(line);
+            let (class, document) = self.lines.split(line, &mut scratch);
+            let class = class.map(String::from_utf8_lossy);
+            self.push(class.as_deref(), document, batch);
+        }
+    }
+
+    pub(crate) fn fill_files(&mut self, documents: &[Document], batch: &mut Batch) {
+        documents.iter().for_each(|document| self.push(document.class.as_deref(), &document.text, batch));
+    }
+
+    /// Appends a row. The class may be asked for as target or as feature; every other column is missing.
+    fn push(&mut self, class: Option<&str>, document: &[u8], batch: &mut Batch) {
+        let plan = Arc::clone(&self.plan);
+        let is_class = |position: usize| plan.header.len() > 1 && position == 0;
+        let push_class = |column: &mut CategoryColumn, position: Option<usize>| {
+            let class = class.filter(|class| position.is_some_and(is_class) && !plan.missing.contains(class));
+            column.codes.push(MISSING);
+            if let (Some(class), Some(code)) = (class, column.codes.last_mut()) {
+                *code = column.values.intern(class) as u32 + 1;
+            }
+        };
+        push_class(&mut batch.classes, plan.target);
+        for (feature, (column, &position)) in batch.columns.iter_mut().zip(&plan.features).enumerate() {
+            match column {
+                BatchColumn::Category(column) => push_class(column, position),
+                BatchColumn::Number(values) => values.push(f64::NAN),
+                BatchColumn::Text(column) => match (position, &mut self.tokenizers[feature]) {
+                    (Some(position), Some(tokenizer)) if !is_class(position) => {
+                        tokenizer.read_bytes(document, column)
+                    }
+                    _ => column.push_missing(),
+                },
+            }
+        }
+        batch.rows += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn split(format: LineFormat, line: &str) -> (Option<String>, String) {
+        let mut scratch = Vec::new();
+        let (class, text) = format.split(line.as_bytes(), &mut scratch);
+        let text = String::from_utf8_lossy(text).trim().to_owned();
+        (class.map(|class| String::from_utf8_lossy(class).into_owned()), text)
+    }
+
+    #[test]
+    fn lines_of_other_programs() {
+        let some = |class: &str, text: &str| (Some(class.to_owned()), text.to_owned());
+        assert_eq!(split(LineFormat::FastText, "__label__a  to be"), some("a", "to be"));
+        assert_eq!(split(LineFormat::FastText, "__label__a __label__b to be"), some("a", "to be"));
+        assert_eq!(split(LineFormat::FastText, "no label"), (None, "no label".into()));
+        assert_eq!(split(LineFormat::FastText, ""), (None, String::new()));
+        assert_eq!(split(LineFormat::VowpalWabbit, "3 | to be or"), some("3", "to be or"));
+        assert_eq!(
+            split(LineFormat::VowpalWabbit, "-1 2.5 'tag |subject to be:2 |body or x:y"),
+            some("-1", "to be or x:y")
+        );
+        assert_eq!(split(LineFormat::VowpalWabbit, "| to be"), (None, "to be".into()));
+        assert_eq!(split(LineFormat::Plain, "1 | to be"), (None, "1 | to be".into()));
+    }
+
+    #[test]
+    fn pax_records() {
+        assert_eq!(pax_path(b"11 mtime=1\n14 path=a/b/c\n").as_deref(), Some(&b"a/b/c"[..]));
+        assert_eq!(pax_path(b"999 path=a"), None);
+        assert_eq!(pax_path(b"0 path=a"), None);
+        assert_eq!(pax_path(b""), None);
+    }
+}

@@ -1,0 +1,210 @@
+//! What is chosen from the counts themselves: the event model, the pseudocount, the tokens.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use super::estimate::Formula;
+use super::{DOCUMENTS_ROW, PRESENCES_ROW, TERMS_ROW, TextStatistics};
+use crate::error::{Error, Result};
+use crate::settings::{Family, Settings, TextModel};
+use crate::tally::Tally;
+use crate::text::TokenStyle;
+
+/// The event model of a column: as the settings say, or by rule. Between two classes, which tokens are there decides
+/// (presence), and so it does for n-grams of characters, which are few and frequent; between more classes, which words
+/// the other classes have (complement of presence), since classes with few words would otherwise attract rare ones.
+pub(crate) fn chosen_family(
+    settings: &Settings,
+    column: &str,
+    style: TokenStyle,
+    classes: usize,
+) -> Result<Family> {
+    let asked = settings.families.get(column).copied().or(settings.text.model);
+    let characters = matches!(style, TokenStyle::Characters(_));
+    match asked {
+        None if classes <= 2 || characters => Ok(Family::Presence),
+        None => Ok(Family::ComplementPresence),
+        Some(family) if family.is_for_text() => Ok(family),
+        Some(family) => Err(Error::Settings(format!(
+            "`{column}` is text, which cannot be {}; it can be multinomial, bernoulli, presence or complement",
+            family.name()
+        ))),
+    }
+}
+
+/// The statistics of the tokens that the settings keep. All totals are those of the tokens kept.
+pub(crate) fn limited<'a>(statistics: &'a TextStatistics, limits: &TextModel) -> Cow<'a, TextStatistics> {
+    let tokens = statistics.tokens.len();
+    let most = limits.most_tokens.map_or(tokens, |most| usize::try_from(most).unwrap_or(tokens)).min(tokens);
+    if most == tokens && limits.min_documents <= 0.0 {
+        return Cow::Borrowed(statistics);
+    }
+    let documents = |token: usize| -> f64 { statistics.counts.cells(token).map(|cell| cell.documents).sum() };
+    let mut kept: Vec<usize> =
+        (0..tokens).filter(|&token| documents(token) >= limits.min_documents).collect();
+    if kept.len() > most {
+        let information = Information::new(statistics);
+        let mut ranked: Vec<(f64, usize)> =
+            kept.iter().map(|&token| (information.of(statistics, token), token)).collect();
+        ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        kept = ranked.into_iter().take(most).map(|(_, token)| token).collect();
+        kept.sort_unstable();
+    }
+    if kept.len() == tokens {
+        return Cow::Borrowed(statistics);
+    }
+    let classes: Vec<usize> = (0..statistics.totals.classes()).collect();
+    let mut limited = statistics.select(&kept, &classes);
+    limited.totals = retotalled(&limited);
+    Cow::Owned(limited)
+}
+
+/// The totals of the tokens that are there.
+pub(crate) fn retotalled(statistics: &TextStatistics) -> Tally {
+    let classes = statistics.totals.classes();
+    let one_to_one: Vec<usize> = (0..classes).collect();
+    let mut totals = Tally::new(super::TOTALS, classes);
+    let mut documents = statistics.totals.select(&[super::MISSING_ROW, DOCUMENTS_ROW], &one_to_one);
+    documents.grow(2, classes);
+    totals.merge(&documents, &[super::MISSING_ROW, DOCUMENTS_ROW], &one_to_one, 1.0);
+    for cell in statistics.counts.all_cells() {
+        totals.add(PRESENCES_ROW, cell.class as usize, cell.documents);
+        totals.add(TERMS_ROW, cell.class as usize, cell.terms);
+    }
+    for (which, row) in [PRESENCES_ROW, TERMS_ROW].into_iter().enumerate() {
+        for (cell, term) in statistics.counts.residue(which) {
+            totals.add(row, statistics.counts.all_cells()[cell as usize].class as usize, term);
+        }
+    }
+    totals
+}
+
+/// How much the presence of a token tells about the class, in nats: their mutual information.
+pub(crate) struct Information {
+    documents: Vec<f64>,
+    all: f64,
+}
+
+impl Information {
+    pub(crate) fn new(statistics: &TextStatistics) -> Self {
+        let classes = 0..statistics.totals.classes();
+        let documents: Vec<f64> = classes.map(|class| statistics.totals.get(DOCUMENTS_ROW, class)).collect();
+        Information { all: documents.iter().sum(), documents }
+    }
+
+    pub(crate) fn of(&self, statistics: &TextStatistics, token: usize) -> f64 {
+        let present: f64 = statistics.counts.cells(token).map(|cell| cell.documents).sum();
+        let absent = self.all - present;
+        let term = |joint: f64, row: f64, class: f64| {
+            if joint > 0.0 { joint * libm::log(joint * self.all / (row * class)) } else { 0.0 }
+        };
+        let mut information = 0.0;
+        let mut cells = statistics.counts.cells(token).peekable();
+        for (class, &documents) in self.documents.iter().enumerate() {
+            let here = cells.next_if(|cell| cell.class as usize == class).map_or(0.0, |cell| cell.documents);
+            information += term(here, present, documents) + term(documents - here, absent, documents);
+        }
+        information / self.all
+    }
+}
+
+/// The pseudocount α under which documents are most probable in their own class when each of them is left out of the
+/// counts: to the nearest step of a tenth of a decade between 0.0001 and 10.
+///
+/// A token that occurs n times in d documents of a class is taken to occur n / d times in each; so the document that
+/// is left out leaves n − n / d. Tokens that only one document has would not be known without it, and are left out.
+pub(crate) fn chosen_pseudocount(statistics: &TextStatistics, formula: &Formula) -> f64 {
+    let criterion = LeftOut::new(statistics, formula);
+    let alpha = |step: i32| libm::pow(10.0, f64::from(step) / 10.0);
+    // The criterion has a single peak in practice: decades first, then tenths around the best.
+    let best_of = |steps: &mut dyn Iterator<Item = i32>| {
+        let mut best = (f64::NEG_INFINITY, 0);
+        for step in steps {
+            let log_likelihood = criterion.log_likelihood(alpha(step));
+            if log_likelihood > best.0 {
+                best = (log_likelihood, step);
+            }
+        }
+        best.1
+    };
+    let decade = best_of(&mut (-8..=2).map(|half| 5 * half));
+    alpha(best_of(&mut (decade - 4..=decade + 4)))
+}
+
+/// What the criterion needs of the counts: cells that are alike are counted together.
+struct LeftOut {
+    bernoulli: bool,
+    /// By the bits of what is left of a cell without one of its documents: what those cells count together.
+    present: BTreeMap<u64, f64>,
+    /// Bernoulli: the same for absence.
+    absent: BTreeMap<u64, f64>,
+    /// For each class, N and what is left of it without an average document.
+    totals: Vec<(f64, f64)>,
+    tokens: f64,
+}
+
+impl LeftOut {
+    fn new(statistics: &TextStatistics, formula: &Formula) -> Self {
+        let classes = statistics.totals.classes();
+        let bernoulli = formula.family == Family::Bernoulli;
+        let documents: Vec<f64> =
+            (0..classes).map(|class| statistics.totals.get(DOCUMENTS_ROW, class)).collect();
+        let mut left = LeftOut {
+            bernoulli,
+            present: BTreeMap::new(),
+            absent: BTreeMap::new(),
+            totals: vec![(0.0, 0.0); classes],
+            tokens: 0.0,
+        };
+        // Most cells hold small whole numbers: these are counted in a table.
+        let mut small = vec![0.0; 256 * 256];
+        for token in 0..statistics.tokens.len() {
+            let cells = || statistics.counts.cells(token);
+            if cells().map(|cell| cell.documents).sum::<f64>() <= 1.0 {
+                continue;
+            }
+            left.tokens += 1.0;
+            for cell in cells() {
+                let (count, d) = (formula.count(cell), cell.documents);
+                let rest = if d > 1.0 { count - count / d } else { 0.0 };
+                let (total, total_left) = &mut left.totals[cell.class as usize];
+                *total += count;
+                *total_left += rest;
+                if count < 256.0 && d < 256.0 && count.fract() == 0.0 && d.fract() == 0.0 {
+                    small[count as usize * 256 + d as usize] += count;
+                } else {
+                    *left.present.entry(rest.to_bits()).or_default() += count;
+                }
+                if bernoulli {
+                    let without = documents[cell.class as usize] - d;
+                    *left.absent.entry((without - 1.0).max(0.0).to_bits()).or_default() += without;
+                }
+            }
+        }
+        for (i, &weight) in small.iter().enumerate().filter(|(_, weight)| **weight > 0.0) {
+            let (count, d) = ((i / 256) as f64, (i % 256) as f64);
+            let rest = if d > 1.0 { count - count / d } else { 0.0 };
+            *left.present.entry(rest.to_bits()).or_default() += weight;
+        }
+        if bernoulli {
+            // Every document has or has not every token.
+            let (tokens, cells) = (left.tokens, statistics.counts.all_cells());
+            for (class, &n) in documents.iter().enumerate() {
+                let with = cells.iter().filter(|cell| cell.class as usize == class).count() as f64;
+                let zeros = (tokens - with).max(0.0) * n;
+                *left.absent.entry((n - 1.0).max(0.0).to_bits()).or_default() += zeros;
+                left.totals[class] = (tokens * n, (n - 1.0).max(0.0));
+            }
+        }
+        left
+    }
+
+    fn log_likelihood(&self, alpha: f64) -> f64 {
+        let logs = |cells: &BTreeMap<u64, f64>| -> f64 {
+            cells.iter().map(|(&rest, weight)| weight * libm::log(f64::from_bits(rest) + alpha)).sum()
+        };
+        let added = if self.bernoulli { 2.0 * alpha } else { alpha * self.tokens };
+        let totals: f64 = self.totals.iter().map(|(total, rest)| total * libm::log(rest + added)).sum();
+        logs(&self.present) + logs(&self.absent) - totals
+    }
+}

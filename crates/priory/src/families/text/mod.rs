@@ -1,0 +1,229 @@
+//! Text: a document | class is a bag of tokens.
+//!
+//! For every token and class two sums are kept, the weight of the documents that have it and what its occurrences
+//! count, so that one training serves every event model: see [`estimate`].
+
+pub(crate) mod choose;
+pub(crate) mod estimate;
+pub(crate) mod likelihood;
+pub(crate) mod summary;
+pub(crate) mod table;
+
+use crate::batch::{Batch, TextColumn};
+use crate::error::{Error, Result};
+use crate::families::CountedRow;
+use crate::tally::Tally;
+use crate::text::TextSettings;
+use crate::vocabulary::Vocabulary;
+use table::TokenTable;
+
+/// More different tokens than this are refused: they would take more than a gigabyte.
+pub const MOST_TOKENS: usize = 1 << 24;
+/// More counts than this, of tokens in classes, are refused likewise.
+pub(crate) const MOST_CELLS: usize = 1 << 26;
+/// All tokens together may have so many bytes.
+const MOST_BYTES: usize = 1 << 30;
+
+/// Rows of [`TextStatistics::totals`]: the weight of the rows without a document,
+pub(crate) const MISSING_ROW: usize = 0;
+/// of those with one,
+pub(crate) const DOCUMENTS_ROW: usize = 1;
+/// the documents of all tokens together,
+pub(crate) const PRESENCES_ROW: usize = 2;
+/// and their terms.
+pub(crate) const TERMS_ROW: usize = 3;
+pub(crate) const TOTALS: usize = 4;
+
+/// What is remembered of a column of documents.
+#[derive(Debug, Clone)]
+pub(crate) struct TextStatistics {
+    pub(crate) settings: TextSettings,
+    pub(crate) tokens: Vocabulary,
+    pub(crate) counts: TokenTable,
+    /// One row for each of the sums above.
+    pub(crate) totals: Tally,
+}
+
+impl TextStatistics {
+    pub(crate) fn empty(settings: &TextSettings) -> Self {
+        TextStatistics {
+            settings: settings.clone(),
+            tokens: Vocabulary::default(),
+            counts: TokenTable::default(),
+            totals: Tally::new(TOTALS, 0),
+        }
+    }
+
+    /// Counts these rows of a batch, and looks at no others.
+    pub(crate) fn observe(
+        &mut self,
+        column: &TextColumn,
+        counted: &[CountedRow],
+        batch: &Batch,
+        classes: usize,
+    ) {
+        self.totals.grow(TOTALS, classes);
+        self.counts.grow(0, classes);
+        if batch.weights.is_empty() && self.settings.counts_occurrences() {
+            return self.observe_whole(column, counted, classes);
+        }
+        // Tokens are looked up when a document that counts first shows them: the rest of the batch leaves no trace.
+        let mut id_of: Vec<u32> = vec![u32::MAX; column.tokens.len()];
+        let mut amounts = Vec::new();
+        for &CountedRow { row, class } in counted {
+            let (weight, class) = (batch.weight(row as usize), class as usize);
+            let Some(document) = column.document(row as usize) else {
+                self.totals.add(MISSING_ROW, class, weight);
+                continue;
+            };
+            self.totals.add(DOCUMENTS_ROW, class, weight);
+            self.settings.amounts(document.iter().map(|&(_, count)| count), &mut amounts);
+            let mut whole_terms = 0.0;
+            for (&(token, _), amount) in document.iter().zip(&amounts) {
+                let mut id = id_of[token as usize];
+                if id == u32::MAX {
+                    id = self.tokens.intern(column.tokens.name(token as usize)) as u32;
+                    self.counts.grow(self.tokens.len(), classes);
+                    id_of[token as usize] = id;
+                }
+                let terms = weight * amount;
+                self.counts.add(id as usize, class, weight, terms);
+                if weight == 1.0 {
+                    whole_terms += terms;
+                } else {
+                    self.totals.add(PRESENCES_ROW, class, weight);
+                    self.totals.add(TERMS_ROW, class, terms);
+                }
+            }
+            if weight == 1.0 {
+                // Multiples of a grain, far from 2^53 of them: these sums are exact.
+                self.totals.add(PRESENCES_ROW, class, document.len() as f64);
+                self.totals.add(TERMS_ROW, class, whole_terms);
+            }
+        }
+    }
+
+    /// The same for documents that count one each: token by token, since the cells of a token stand side by side and
+    /// those of a large vocabulary are far apart.
+    fn observe_whole(&mut self, column: &TextColumn, counted: &[CountedRow], classes: usize) {
+        let mut ends = vec![0_u32; column.tokens.len() + 1];
+        let mut totals = vec![[0_u64; TOTALS]; classes];
+        for &CountedRow { row, class } in counted {
+            let totals = &mut totals[class as usize];
+            let Some(document) = column.document(row as usize) else {
+                totals[MISSING_ROW] += 1;
+                continue;
+            };
+            totals[DOCUMENTS_ROW] += 1;
+            totals[PRESENCES_ROW] += document.len() as u64;
+            for &(token, count) in document {
+                totals[TERMS_ROW] += u64::from(count);
+                ends[token as usize + 1] += 1;
+            }
+        }
+        for (class, totals) in totals.iter().enumerate() {
+            (0..TOTALS).for_each(|row| self.totals.add(row, class, totals[row] as f64));
+        }
+        for token in 1..ends.len() {
+            ends[token] += ends[token - 1];
+        }
+        // `ends` holds where each token starts, until its last entry is in place.
+        let mut entries = vec![(0_u32, 0_u32); ends[column.tokens.len()] as usize];
+        for &CountedRow { row, class } in counted {
+            for &(token, count) in column.document(row as usize).unwrap_or_default() {
+                let place = &mut ends[token as usize];
+                entries[*place as usize] = (class, count);
+                *place += 1;
+            }
+        }
+        let mut start = 0;
+        for (token, &end) in ends[..column.tokens.len()].iter().enumerate() {
+            let of_token = &entries[start..end as usize];
+            start = end as usize;
+            if of_token.is_empty() {
+                continue; // no document that counts has it: it leaves no trace
+            }
+            let id = self.tokens.intern(column.tokens.name(token));
+            self.counts.grow(self.tokens.len(), classes);
+            for &(class, count) in of_token {
+                self.counts.add(id, class as usize, 1.0, f64::from(count));
+            }
+        }
+    }
+
+    pub(crate) fn merge(&mut self, other: &Self, class_of: &[usize], classes: usize, sign: f64) {
+        let token_of: Vec<usize> = other.tokens.names().map(|name| self.tokens.intern(name)).collect();
+        self.counts.grow(self.tokens.len(), classes);
+        self.counts.merge(&other.counts, &token_of, class_of, sign);
+        self.totals.grow(TOTALS, classes);
+        let every_total: Vec<usize> = (0..TOTALS).collect();
+        self.totals.merge(&other.totals, &every_total, class_of, sign);
+    }
+
+    /// The first (token, class) of `other` of which there is more than here; `None` is a document, missing or not.
+    pub(crate) fn first_shortfall<'a>(
+        &self,
+        other: &'a Self,
+        class_of: &[Option<usize>],
+    ) -> Option<(Option<&'a str>, usize)> {
+        let token_of: Vec<Option<usize>> = other.tokens.names().map(|name| self.tokens.get(name)).collect();
+        if let Some((token, class)) = self.counts.first_shortfall(&other.counts, &token_of, class_of) {
+            return Some((Some(other.tokens.name(token)), class));
+        }
+        let every_total: Vec<Option<usize>> = (0..TOTALS).map(Some).collect();
+        self.totals.first_shortfall(&other.totals, &every_total, class_of).map(|(_, class)| (None, class))
+    }
+
+    /// Tokens in the order of their bytes, none that counts zero, classes in the order given.
+    pub(crate) fn canonical(&self, classes: &[usize]) -> Self {
+        let ids = self.tokens.sorted_by_bytes().into_iter().filter(|&id| !self.counts.is_zero(id));
+        self.select(&ids.collect::<Vec<_>>(), classes)
+    }
+
+    /// These tokens and classes, in this order.
+    pub(crate) fn select(&self, tokens: &[usize], classes: &[usize]) -> Self {
+        let mut class_of = vec![None; self.totals.classes()];
+        (0..).zip(classes).for_each(|(to, &class)| class_of[class] = Some(to));
+        let every_total: Vec<usize> = (0..TOTALS).collect();
+        TextStatistics {
+            settings: self.settings.clone(),
+            tokens: tokens.iter().map(|&id| self.tokens.name(id)).collect(),
+            counts: self.counts.select(tokens, &class_of),
+            totals: self.totals.select(&every_total, classes),
+        }
+    }
+
+    /// Refuses what would take all memory.
+    pub(crate) fn check_size(&self, column: &str) -> Result<()> {
+        let (tokens, counts) = (self.tokens.len(), self.counts.cells_held());
+        if tokens > MOST_TOKENS || counts > MOST_CELLS || self.tokens.bytes() > MOST_BYTES {
+            return Err(Error::TooManyTokens {
+                column: column.to_owned(),
+                tokens,
+                counts,
+                limit: MOST_TOKENS,
+            });
+        }
+        Ok(())
+    }
+
+    /// Whether the sums over all tokens are what they should be, and no token is in more documents than there are.
+    pub(crate) fn is_consistent(&self) -> bool {
+        let mut rest = self.totals.clone();
+        let classes = self.totals.classes();
+        for cell in self.counts.all_cells() {
+            if cell.documents > self.totals.get(DOCUMENTS_ROW, cell.class as usize) {
+                return false;
+            }
+            rest.add(PRESENCES_ROW, cell.class as usize, -cell.documents);
+            rest.add(TERMS_ROW, cell.class as usize, -cell.terms);
+        }
+        for (which, row) in [PRESENCES_ROW, TERMS_ROW].into_iter().enumerate() {
+            let cells = self.counts.all_cells();
+            for (cell, term) in self.counts.residue(which) {
+                rest.add(row, cells[cell as usize].class as usize, -term);
+            }
+        }
+        (0..classes).all(|class| rest.is_zero(PRESENCES_ROW, class) && rest.is_zero(TERMS_ROW, class))
+    }
+}

@@ -1,0 +1,102 @@
+//! What a column of text has counted, and which of its tokens tell the classes apart.
+
+use super::estimate::{Amounts, TextEstimate};
+use super::likelihood::TextLikelihood;
+use super::{DOCUMENTS_ROW, MISSING_ROW, TERMS_ROW};
+
+/// A column of text laid open.
+#[derive(Debug, Clone)]
+pub struct TextSummary {
+    /// How many different tokens the model knows.
+    pub tokens: usize,
+    /// What is added to each count, if it is the same for all.
+    pub pseudocount: Option<f64>,
+    /// The weight of the documents of each class.
+    pub documents: Vec<f64>,
+    /// What the tokens of each class count altogether.
+    pub terms: Vec<f64>,
+    /// For each class the tokens that speak for it most, the most telling first.
+    pub telling: Vec<Vec<TellingToken>>,
+}
+
+/// A token that speaks for a class.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TellingToken {
+    /// The token.
+    pub token: String,
+    /// log P(token | class) / P(token | any other class), in nats.
+    pub evidence: f64,
+    /// The weight of the documents of the class that have it.
+    pub documents: f64,
+    /// The weight of the other documents that have it.
+    pub elsewhere: f64,
+}
+
+impl TextSummary {
+    /// The rows without a document are counted apart: their weight for each class comes second.
+    pub(crate) fn new(estimate: &TextEstimate<'_>, prior: &[f64], top: usize) -> (Self, Vec<f64>) {
+        let statistics = &estimate.statistics;
+        let row =
+            |row: usize| (0..estimate.classes()).map(|class| statistics.totals.get(row, class)).collect();
+        let summary = TextSummary {
+            tokens: statistics.tokens.len(),
+            pseudocount: match estimate.formula.amounts {
+                Amounts::Each(alpha) => Some(alpha),
+                Amounts::Pair { .. } | Amounts::Background(_) => None,
+            },
+            documents: row(DOCUMENTS_ROW),
+            terms: row(TERMS_ROW),
+            telling: telling(estimate, prior, top),
+        };
+        (summary, row(MISSING_ROW))
+    }
+}
+
+/// The tokens that add most to the documents of each class on average: evidence times the share of documents.
+fn telling(estimate: &TextEstimate<'_>, prior: &[f64], top: usize) -> Vec<Vec<TellingToken>> {
+    let statistics = &estimate.statistics;
+    let mut found: Vec<Vec<(f64, usize, f64)>> = vec![Vec::new(); estimate.classes()];
+    if top == 0 {
+        return vec![Vec::new(); estimate.classes()];
+    }
+    let likelihood = TextLikelihood::new(estimate);
+    for token in 0..statistics.tokens.len() {
+        let logs = likelihood.of_token(token, 1.0);
+        for cell in statistics.counts.cells(token) {
+            let class = cell.class as usize;
+            let evidence = weight_of_evidence(&logs, class, prior);
+            let share = cell.documents / statistics.totals.get(DOCUMENTS_ROW, class);
+            if evidence > 0.0 {
+                found[class].push((evidence * share, token, evidence));
+            }
+        }
+    }
+    let documents = |token: usize, class: usize, here: bool| -> f64 {
+        let cells = statistics.counts.cells(token).filter(|cell| (cell.class as usize == class) == here);
+        cells.fold(0.0, |sum, cell| sum + cell.documents)
+    };
+    let best = |(class, mut tokens): (usize, Vec<(f64, usize, f64)>)| {
+        tokens.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        let tokens = tokens.into_iter().take(top).map(|(_, token, evidence)| TellingToken {
+            token: statistics.tokens.name(token).to_owned(),
+            evidence,
+            documents: documents(token, class, true),
+            elsewhere: documents(token, class, false),
+        });
+        tokens.collect()
+    };
+    found.into_iter().enumerate().map(best).collect()
+}
+
+/// log P(x | class) / P(x | any other class), where the others weigh as their priors say; in nats.
+pub(crate) fn weight_of_evidence(logs: &[f64], class: usize, prior: &[f64]) -> f64 {
+    let others =
+        || logs.iter().zip(prior).enumerate().filter(|(other, _)| *other != class).map(|(_, pair)| pair);
+    let largest = others().map(|(&log, _)| log).fold(f64::NEG_INFINITY, f64::max);
+    let weight: f64 = others().map(|(_, prior)| prior).sum();
+    if largest == f64::NEG_INFINITY || weight == 0.0 {
+        return if logs[class] == f64::NEG_INFINITY || weight == 0.0 { 0.0 } else { f64::INFINITY };
+    }
+    let sum: f64 = others().map(|(log, prior)| prior / weight * libm::exp(log - largest)).sum();
+    logs[class] - largest - libm::log(sum)
+}

@@ -1,0 +1,427 @@
+//! Counts of tokens, by class: in how many documents, and how often.
+//!
+//! Most tokens occur in few classes, so only cells that were ever counted are kept: a short list for most tokens, a
+//! cell for every class for those that turn up in many. As in a [`Tally`](crate::tally::Tally) a cell is a plain f64,
+//! and what rounding cut off is kept beside the table, so that every cell is exact for every finite weight.
+
+use std::collections::BTreeMap;
+
+use crate::exact::{ExactSum, two_sum};
+
+/// What is counted of a token in a class.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct Cell {
+    pub(crate) class: u32,
+    /// The weight of the documents that have the token.
+    pub(crate) documents: f64,
+    /// What its occurrences count, times the weights of their documents.
+    pub(crate) terms: f64,
+}
+
+impl Cell {
+    fn is_zero(&self) -> bool {
+        self.documents == 0.0 && self.terms == 0.0
+    }
+}
+
+/// Tokens with more classes than this have a cell for every class.
+const LONGEST_LIST: u32 = 8;
+/// The length of a row that has a cell for every class.
+const DENSE: u32 = u32::MAX;
+
+/// Where the cells of a token stand.
+#[derive(Debug, Clone, Copy, Default)]
+struct Row {
+    start: u32,
+    /// How many cells are in use, from the first on; [`DENSE`] if the cell of class c is the c-th.
+    length: u32,
+    /// How many there are.
+    room: u32,
+}
+
+/// Exact counts of tokens by class.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct TokenTable {
+    rows: Vec<Row>,
+    cells: Vec<Cell>,
+    /// Lists that were outgrown and can be used again, by the logarithm of their room.
+    free: [Vec<u32>; 4],
+    classes: u32,
+    /// What the cells lack to be exact: documents and terms.
+    residue: BTreeMap<(u32, u32), [ExactSum; 2]>,
+}
+
+impl TokenTable {
+    /// How many tokens there are.
+    pub(crate) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// How many cells take up memory.
+    pub(crate) fn cells_held(&self) -> usize {
+        self.cells.len()
+    }
+
+    /// Makes room for so many tokens and classes; what is new counts zero.
+    pub(crate) fn grow(&mut self, tokens: usize, classes: usize) {
+        self.rows.resize(tokens.max(self.rows.len()), Row::default());
+        self.classes = self.classes.max(classes as u32);
+    }
+
+    /// Adds to one cell; both amounts may be negative.
+    #[inline]
+    pub(crate) fn add(&mut self, token: usize, class: usize, documents: f64, terms: f64) {
+        let place = self.place(token, class as u32);
+        let cell = &mut self.cells[place];
+        let (sum, error) = two_sum(cell.documents, documents);
+        let (terms_sum, terms_error) = two_sum(cell.terms, terms);
+        cell.documents = sum;
+        cell.terms = terms_sum;
+        if error != 0.0 || terms_error != 0.0 {
+            self.add_residue(token, class, [error, terms_error]);
+        }
+    }
+
+    #[cold]
+    fn add_residue(&mut self, token: usize, class: usize, errors: [f64; 2]) {
+        let residue = self.residue.entry((token as u32, class as u32)).or_default();
+        residue.iter_mut().zip(errors).for_each(|(sum, error)| sum.add(error));
+    }
+
+    #[inline]
+    fn place(&mut self, token: usize, class: u32) -> usize {
+        let row = self.rows[token];
+        if row.length == DENSE {
+            if class < row.room {
+                return (row.start + class) as usize;
+            }
+        } else {
+            let start = row.start as usize;
+            let list = &self.cells[start..start + row.length as usize];
+            if let Some(i) = list.iter().position(|cell| cell.class == class) {
+                return start + i;
+            }
+        }
+        self.new_place(token, class)
+    }
+
+    fn new_place(&mut self, token: usize, class: u32) -> usize {
+        let row = self.rows[token];
+        if row.length < row.room {
+            let place = (row.start + row.length) as usize;
+            self.cells[place] = Cell { class, ..Cell::default() };
+            self.rows[token].length += 1;
+            return place;
+        }
+        if row.length >= LONGEST_LIST {
+            self.widen(token, class);
+            return (self.rows[token].start + class) as usize;
+        }
+        let room = (row.length + 1).next_power_of_two();
+        let start = match self.free[room.ilog2() as usize].pop() {
+            Some(start) => start,
+            None => self.allocate(room),
+        };
+        let old = row.start as usize;
+        self.cells.copy_within(old..old + row.length as usize, start as usize);
+        if row.room.is_power_of_two() {
+            self.free[row.room.ilog2() as usize].push(row.start);
+        }
+        self.rows[token] = Row { start, length: row.length, room };
+        self.new_place(token, class)
+    }
+
+    /// Gives a token a cell for every class, this one among them.
+    fn widen(&mut self, token: usize, class: u32) {
+        let row = self.rows[token];
+        let used = if row.length == DENSE { row.room } else { row.length };
+        let room = self.classes.max(class + 1).max(if row.length == DENSE { 2 * row.room } else { 0 });
+        let start = self.allocate(room);
+        for i in 0..used {
+            let cell = self.cells[(row.start + i) as usize];
+            self.cells[(start + cell.class) as usize] = cell;
+        }
+        if row.length != DENSE && row.room == LONGEST_LIST {
+            self.free[LONGEST_LIST.ilog2() as usize].push(row.start);
+        }
+        self.rows[token] = Row { start, length: DENSE, room };
+    }
+
+    fn allocate(&mut self, room: u32) -> u32 {
+        let start =
+            u32::try_from(self.cells.len()).expect("the number of cells is bounded before they are counted");
+        self.cells.extend((0..room).map(|class| Cell { class, ..Cell::default() }));
+        start
+    }
+
+    /// The cells of a token that are in use, some of which may count zero.
+    fn held(&self, token: usize) -> &[Cell] {
+        let row = self.rows[token];
+        let length = if row.length == DENSE { row.room } else { row.length };
+        &self.cells[row.start as usize..][..length as usize]
+    }
+
+    /// The cells of a token that count. Their order is that of the classes if the table is canonical.
+    pub(crate) fn cells(&self, token: usize) -> impl Iterator<Item = &Cell> + Clone {
+        self.held(token).iter().filter(|cell| !cell.is_zero())
+    }
+
+    /// The exact counts of a cell: documents and terms.
+    pub(crate) fn exact(&self, token: usize, class: usize) -> [ExactSum; 2] {
+        let mut exact = self.residue.get(&(token as u32, class as u32)).cloned().unwrap_or_default();
+        if let Some(cell) = self.held(token).iter().find(|cell| cell.class as usize == class) {
+            exact[0].add(cell.documents);
+            exact[1].add(cell.terms);
+        }
+        exact
+    }
+
+    /// Whether a token counts nothing in any class.
+    pub(crate) fn is_zero(&self, token: usize) -> bool {
+        if self.residue.is_empty() {
+            return self.cells(token).next().is_none();
+        }
+        let exactly_zero = |cell: &Cell| self.exact(token, cell.class as usize).iter().all(ExactSum::is_zero);
+        self.held(token).iter().all(exactly_zero)
+    }
+
+    /// Adds `sign` times `other`, whose token t is our `token_of[t]` and whose class c is our `class_of[c]`.
+    pub(crate) fn merge(&mut self, other: &TokenTable, token_of: &[usize], class_of: &[usize], sign: f64) {
+        for (token, &ours) in token_of.iter().enumerate() {
+            for cell in other.cells(token) {
+                self.add(ours, class_of[cell.class as usize], sign * cell.documents, sign * cell.terms);
+            }
+        }
+        for (&(token, class), residue) in &other.residue {
+            let (token, class) = (token_of[token as usize], class_of[class as usize]);
+            let [documents, terms] = residue;
+            documents.canonical_terms().into_iter().for_each(|x| self.add(token, class, sign * x, 0.0));
+            terms.canonical_terms().into_iter().for_each(|x| self.add(token, class, 0.0, sign * x));
+        }
+    }
+
+    /// The first cell of which `other` has more, with tokens and classes mapped as in [`merge`](Self::merge). What we
+    /// lack is `None` and counts nothing.
+    pub(crate) fn first_shortfall(
+        &self,
+        other: &TokenTable,
+        token_of: &[Option<usize>],
+        class_of: &[Option<usize>],
+    ) -> Option<(usize, usize)> {
+        (0..other.len()).find_map(|token| {
+            let classes = other.held(token).iter().map(|cell| cell.class as usize);
+            let mut cells = classes.filter(|&class| class < class_of.len());
+            cells
+                .find(|&class| self.lacks(other, token, class, token_of, class_of))
+                .map(|class| (token, class))
+        })
+    }
+
+    fn lacks(
+        &self,
+        other: &TokenTable,
+        token: usize,
+        class: usize,
+        token_of: &[Option<usize>],
+        class_of: &[Option<usize>],
+    ) -> bool {
+        if self.is_plain() && other.is_plain() {
+            let counts = |table: &TokenTable, token: usize, class: usize| {
+                let cell = table.held(token).iter().find(|cell| cell.class as usize == class);
+                cell.map_or([0.0; 2], |cell| [cell.documents, cell.terms])
+            };
+            let ours = token_of[token].zip(class_of[class]);
+            let ours = ours.map_or([0.0; 2], |(token, class)| counts(self, token, class));
+            let theirs = counts(other, token, class);
+            return ours[0] < theirs[0] || ours[1] < theirs[1];
+        }
+        let ours = match (token_of[token], class_of[class]) {
+            (Some(token), Some(class)) => self.exact(token, class),
+            _ => Default::default(),
+        };
+        ours.into_iter().zip(other.exact(token, class)).any(|(mut left, theirs)| {
+            left.subtract(&theirs);
+            left.is_negative()
+        })
+    }
+
+    /// The same counts with tokens picked in a given order and classes renamed, every cell in canonical form: in the
+    /// order of the classes, and none that counts zero. `class_of` is `None` for a class that counts zero.
+    pub(crate) fn select(&self, tokens: &[usize], class_of: &[Option<u32>]) -> TokenTable {
+        let mut selected = TokenTable { classes: class_of.len() as u32, ..TokenTable::default() };
+        selected.rows.reserve_exact(tokens.len());
+        let mut cells: Vec<Cell> = Vec::new();
+        for (to, &token) in tokens.iter().enumerate() {
+            cells.clear();
+            for cell in self.held(token) {
+                // A row may have cells for classes that are yet to come.
+                let Some(&Some(class)) = class_of.get(cell.class as usize) else { continue };
+                let mut new = Cell { class, documents: cell.documents, terms: cell.terms };
+                if !self.residue.is_empty() {
+                    let [documents, terms] = self.exact(token, cell.class as usize);
+                    new = Cell { class, documents: documents.value(), terms: terms.value() };
+                    let rest = [rest_of(documents), rest_of(terms)];
+                    if rest.iter().any(|rest| !rest.is_zero()) {
+                        selected.residue.insert((to as u32, class), rest);
+                    }
+                }
+                if !new.is_zero() {
+                    cells.push(new);
+                }
+            }
+            cells.sort_unstable_by_key(|cell| cell.class);
+            selected.push_row(&cells);
+        }
+        selected
+    }
+
+    /// Appends a token with cells in canonical form.
+    fn push_row(&mut self, cells: &[Cell]) {
+        let (start, length) = (self.cells.len() as u32, cells.len() as u32);
+        self.cells.extend_from_slice(cells);
+        self.rows.push(Row { start, length, room: length });
+    }
+
+    /// A table in canonical form from what [`cells`](Self::cells) and [`residue`](Self::residue) say of one; `None`
+    /// unless they do so. `ends` are the ends of the tokens among the cells.
+    pub(crate) fn from_cells(
+        classes: usize,
+        ends: &[u64],
+        cells: Vec<Cell>,
+        residue: [&[(u64, f64)]; 2],
+    ) -> Option<Self> {
+        let mut table = TokenTable { classes: classes as u32, ..TokenTable::default() };
+        let mut start = 0;
+        for &end in ends {
+            let end = usize::try_from(end).ok()?;
+            let row = cells.get(start..end).filter(|row| !row.is_empty())?;
+            let in_order =
+                row.is_sorted_by(|a, b| a.class < b.class) && (row[row.len() - 1].class as usize) < classes;
+            let counts = |x: f64| x > 0.0 || x.to_bits() == 0;
+            let positive =
+                row.iter().all(|cell| counts(cell.documents) && counts(cell.terms) && !cell.is_zero());
+            if !in_order || !positive {
+                return None;
+            }
+            let length = (end - start) as u32;
+            table.rows.push(Row { start: u32::try_from(start).ok()?, length, room: length });
+            start = end;
+        }
+        if start != cells.len() {
+            return None;
+        }
+        table.cells = cells;
+        for (which, residue) in residue.into_iter().enumerate() {
+            for &(cell, term) in residue {
+                let key = table.key(usize::try_from(cell).ok().filter(|&cell| cell < table.cells.len())?);
+                table.residue.entry(key).or_default()[which].add(term);
+            }
+        }
+        let same = (0..2).all(|which| table.residue(which).eq(residue[which].iter().copied()));
+        let canonical = table.residue.iter().all(|(&(token, class), rest)| {
+            let cell = table.held(token as usize).iter().find(|cell| cell.class == class);
+            let rounded = table.exact(token as usize, class as usize).map(|sum| sum.value());
+            cell.is_some_and(|cell| rounded == [cell.documents, cell.terms])
+                && rest.iter().any(|rest| !rest.is_zero())
+        });
+        (same && canonical).then_some(table)
+    }
+
+    /// Token and class of the i-th cell of a canonical table.
+    fn key(&self, i: usize) -> (u32, u32) {
+        let token = self.rows.partition_point(|row| (row.start + row.length) as usize <= i);
+        (token as u32, self.cells[i].class)
+    }
+
+    /// All cells of a canonical table, token after token.
+    pub(crate) fn all_cells(&self) -> &[Cell] {
+        &self.cells
+    }
+
+    /// For each token of a canonical table, where its cells end.
+    pub(crate) fn ends(&self) -> impl Iterator<Item = u64> + '_ {
+        self.rows.iter().map(|row| u64::from(row.start + row.length))
+    }
+
+    /// What the documents (0) or terms (1) of a canonical table lack, as (cell, term) in order.
+    pub(crate) fn residue(&self, which: usize) -> impl Iterator<Item = (u64, f64)> + '_ {
+        self.residue.iter().flat_map(move |(&(token, class), residue)| {
+            let row = self.rows[token as usize];
+            let i = self.held(token as usize).iter().position(|cell| cell.class == class);
+            let cell = u64::from(row.start) + i.unwrap_or_default() as u64;
+            residue[which].canonical_terms().into_iter().map(move |term| (cell, term))
+        })
+    }
+
+    /// Whether all counts are those of cells alone.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.residue.is_empty()
+    }
+}
+
+/// What is left of a sum without its value.
+fn rest_of(mut sum: ExactSum) -> ExactSum {
+    let value = sum.value();
+    sum.add(-value);
+    sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn documents(table: &TokenTable, token: usize) -> Vec<(u32, f64)> {
+        let mut cells: Vec<_> = table.cells(token).map(|cell| (cell.class, cell.documents)).collect();
+        cells.sort_by_key(|cell| cell.0);
+        cells
+    }
+
+    #[test]
+    fn rows_grow_from_lists_to_every_class() {
+        let mut table = TokenTable::default();
+        table.grow(3, 2);
+        for class in 0..40 {
+            table.grow(3, class + 1);
+            for token in 0..3 {
+                if class % (token + 1) == 0 {
+                    table.add(token, class, 1.0, class as f64);
+                    table.add(token, class, 1.0, 0.5);
+                }
+            }
+        }
+        for token in 0..3 {
+            let expected: Vec<(u32, f64)> =
+                (0..40).filter(|class| class % (token as u32 + 1) == 0).map(|class| (class, 2.0)).collect();
+            assert_eq!(documents(&table, token), expected);
+        }
+        assert_eq!(table.exact(1, 38)[1].value(), 38.5);
+        // Rows have more room than there are classes; nobody sees it.
+        let classes: Vec<Option<u32>> = (0..40).map(Some).collect();
+        assert_eq!(documents(&table.select(&[1], &classes), 0), documents(&table, 1));
+        let ours: Vec<Option<usize>> = (0..40).map(Some).collect();
+        assert_eq!(table.first_shortfall(&table, &[Some(0), Some(1), Some(2)], &ours), None);
+        let none = vec![None; 40];
+        assert_eq!(table.first_shortfall(&table, &[Some(0), Some(1), Some(2)], &none), Some((0, 0)));
+        assert!(table.exact(1, 39)[1].is_zero());
+    }
+
+    #[test]
+    fn fractions_undo_exactly_and_zero_cells_go() {
+        let mut table = TokenTable::default();
+        table.grow(2, 2);
+        for _ in 0..10 {
+            table.add(0, 1, 0.1, 0.3);
+        }
+        table.add(1, 0, 1.0, 2.0);
+        let class_of = [Some(1), Some(0)];
+        let both = table.select(&[1, 0], &class_of);
+        assert_eq!(documents(&both, 0), [(1, 1.0)]);
+        assert_eq!(documents(&both, 1), [(0, 1.0)]);
+        assert!(!both.is_plain());
+        for _ in 0..10 {
+            table.add(0, 1, -0.1, -0.3);
+        }
+        assert!(table.is_zero(0) && !table.is_zero(1));
+        assert!(table.select(&[1], &class_of).is_plain());
+    }
+}

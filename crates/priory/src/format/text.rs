@@ -1,0 +1,76 @@
+//! The sections of a column of text: tokens, and for each its cells, the classes that counted it.
+
+use super::container::{Container, Section, refused};
+use super::{read_names_in, read_residue, read_tally, write_names, write_residue, write_tally};
+use crate::error::Result;
+use crate::families::text::table::{Cell, TokenTable};
+use crate::families::text::{TOTALS, TextStatistics};
+
+pub(super) fn write(sections: &mut Vec<Section>, column: usize, text: &TextStatistics) {
+    let prefix = format!("column.{column}");
+    let (tokens, cells) = (text.tokens.len(), text.counts.all_cells());
+    write_names(sections, &prefix, &text.tokens);
+    sections.push(Section::u64(format!("{prefix}.cells"), vec![tokens], text.counts.ends()));
+    let classes = cells.iter().map(|cell| cell.class as u16);
+    sections.push(Section::u16(format!("{prefix}.classes"), vec![cells.len()], classes));
+    for (which, name) in ["documents", "terms"].into_iter().enumerate() {
+        let name = format!("{prefix}.{name}");
+        let counts = cells.iter().map(|cell| if which == 0 { cell.documents } else { cell.terms });
+        sections.push(match counts.clone().all(is_small) {
+            true => Section::u32(&name, vec![cells.len()], counts.map(|count| count as u32)),
+            false => Section::f64(&name, vec![cells.len()], counts),
+        });
+        write_residue(sections, &name, &text.counts.residue(which).collect::<Vec<_>>());
+    }
+    write_tally(sections, &format!("{prefix}.totals"), &text.totals);
+}
+
+/// Whether a count is a whole number that takes four bytes.
+fn is_small(count: f64) -> bool {
+    count.fract() == 0.0 && count <= f64::from(u32::MAX)
+}
+
+pub(super) fn read(
+    file: &mut Container<'_>,
+    column: usize,
+    text: &mut TextStatistics,
+    classes: usize,
+) -> Result<()> {
+    let prefix = format!("column.{column}");
+    let wrong = || refused(format!("the tokens of `{prefix}` are not in canonical form"));
+    text.tokens = read_names_in(file, &prefix, |a, b| a.cmp(b))?;
+    let ends = file.take_u64(&format!("{prefix}.cells"))?;
+    let class_of = file.take_u16(&format!("{prefix}.classes"))?;
+    let (documents, document_residue) = read_counts(file, &format!("{prefix}.documents"))?;
+    let (terms, term_residue) = read_counts(file, &format!("{prefix}.terms"))?;
+    if ends.len() != text.tokens.len() || documents.len() != class_of.len() || terms.len() != class_of.len() {
+        return Err(wrong());
+    }
+    let counts = class_of.into_iter().zip(documents).zip(terms);
+    let cells = counts.map(|((class, documents), terms)| Cell { class: u32::from(class), documents, terms });
+    let residue = [&document_residue[..], &term_residue[..]];
+    text.counts = TokenTable::from_cells(classes, &ends, cells.collect(), residue).ok_or_else(wrong)?;
+    text.totals = read_tally(file, &format!("{prefix}.totals"), TOTALS, classes)?;
+    if !text.is_consistent() {
+        return Err(refused(format!("the counts of `{prefix}` contradict each other")));
+    }
+    Ok(())
+}
+
+/// Counts, and what they lack to be exact.
+type Counts = (Vec<f64>, Vec<(u64, f64)>);
+
+/// Counts that take four bytes each if all of them can.
+fn read_counts(file: &mut Container<'_>, name: &str) -> Result<Counts> {
+    let counts: Vec<f64> = if file.holds_u32(name) {
+        file.take_u32(name, 1)?.1.into_iter().map(f64::from).collect()
+    } else {
+        let counts = file.take_f64(name, 1)?.1;
+        if counts.iter().all(|&count| is_small(count)) {
+            return Err(refused(format!("the counts in `{name}` take more room than they should")));
+        }
+        counts
+    };
+    let residue = read_residue(file, name)?;
+    Ok((counts, residue))
+}

@@ -1,0 +1,402 @@
+//! Text: the lecture's numbers, the laws, and what happens to what was never met.
+#![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
+
+use priory::{
+    Batch, BatchColumn, Column, DocumentLength, Family, Kind, Outcome, Prior, Schema, Settings, Smoothing,
+    Statistics, TermFrequency, TextModel, TextSettings, read_file, write_file,
+};
+use proptest::prelude::*;
+
+/// Tokens are what stands between spaces: how documents are cut up is not the matter here.
+fn batch(schema: &Schema, rows: &[(&str, Option<&str>)]) -> Batch {
+    let mut batch = Batch::new(schema);
+    for (class, document) in rows {
+        batch.classes.push((!class.is_empty()).then_some(class));
+        let BatchColumn::Text(text) = &mut batch.columns[0] else { panic!("the first column is text") };
+        match document {
+            None => text.push_missing(),
+            Some(document) => {
+                document.split_whitespace().for_each(|token| text.add(token));
+                text.end_document();
+            }
+        }
+        if let Some(BatchColumn::Category(column)) = batch.columns.get_mut(1) {
+            column.push(Some(if document.is_some() { "there" } else { "gone" }));
+        }
+    }
+    batch.rows = rows.len();
+    batch
+}
+
+fn schema() -> Schema {
+    Schema::new("class", vec![Column::new("text", Kind::Text)]).unwrap()
+}
+
+fn learn(rows: &[(&str, Option<&str>)]) -> Statistics {
+    let mut statistics = Statistics::empty(&schema());
+    statistics.observe(&batch(&schema(), rows)).unwrap();
+    statistics
+}
+
+fn settings(model: Family, smoothing: Smoothing) -> Settings {
+    let text = TextModel { model: Some(model), smoothing, ..TextModel::default() };
+    Settings { text, ..Settings::default() }
+}
+
+/// log P(class, document) for every class.
+fn log_joint(statistics: &Statistics, settings: &Settings, document: &str) -> Vec<f64> {
+    let model = statistics.estimate(settings).unwrap();
+    model.score(&batch(&schema(), &[("", Some(document))])).unwrap().row(0).to_vec()
+}
+
+fn close(a: f64, b: f64) -> bool {
+    a == b || (a - b).abs() <= 1e-12 * b.abs().max(1.0)
+}
+
+#[track_caller]
+fn check(found: &[f64], expected: &[f64]) {
+    assert!(found.iter().zip(expected).all(|(&a, &b)| close(a, b)), "{found:?} is not {expected:?}");
+}
+
+/// "Email spam filter": five mails, six words.
+const MAILS: [(&str, Option<&str>); 5] = [
+    ("ham", Some("do math today")),
+    ("spam", Some("buy")),
+    ("ham", Some("buy book")),
+    ("spam", Some("do drugs math today")),
+    ("spam", Some("buy book drugs today")),
+];
+
+#[test]
+fn five_mails_as_sentences() {
+    let mails = learn(&MAILS);
+    let bernoulli = settings(Family::Bernoulli, Smoothing::None);
+    let joint = log_joint(&mails, &bernoulli, "buy book today");
+    // P(ham, x) = 2/5 (1/2)^5, for no ham has drugs; P(spam, x) = 3/5 · 2/3 1/3 2/3 (1 − 1/3) (1 − 2/3) (1 − 1/3).
+    check(&joint, &[(0.4 / 32.0f64).ln(), (0.6 * 16.0 / 729.0f64).ln()]);
+    let model = mails.estimate(&bernoulli).unwrap();
+    let posterior = model.score(&batch(&schema(), &[("", Some("buy book today"))])).unwrap().normalize();
+    assert!((posterior.row(0)[1] - 256.0 / 499.0).abs() < 1e-15);
+}
+
+#[test]
+fn the_smoothed_formula_of_the_lecture() {
+    // P(v | Spam) = (Count(v, Spam) + α) / (Count(Spam) + α |V|), here with α = 0.5 and |V| = 6.
+    let (alpha, words) = (0.5, 6.0);
+    let pair = Smoothing::Pair { present: alpha, absent: alpha * (words - 1.0) };
+    let joint = log_joint(&learn(&MAILS), &settings(Family::Bernoulli, pair), "buy book today");
+    let p = |count: f64, class: f64| (count + alpha) / (class + alpha * words);
+    let present = |class: f64, counts: [f64; 3]| counts.iter().map(|&n| p(n, class).ln()).sum::<f64>();
+    let absent = |class: f64, counts: [f64; 3]| counts.iter().map(|&n| (1.0 - p(n, class)).ln()).sum::<f64>();
+    let ham = 0.4f64.ln() + present(2.0, [1.0, 1.0, 1.0]) + absent(2.0, [1.0, 0.0, 1.0]);
+    let spam = 0.6f64.ln() + present(3.0, [2.0, 1.0, 2.0]) + absent(3.0, [1.0, 2.0, 1.0]);
+    check(&joint, &[ham, spam]);
+}
+
+/// Manning, Raghavan and Schütze 2008, table 13.1: is document 5 about China?
+const CHINA: [(&str, Option<&str>); 4] = [
+    ("China", Some("Chinese Beijing Chinese")),
+    ("China", Some("Chinese Chinese Shanghai")),
+    ("China", Some("Chinese Macao")),
+    ("not China", Some("Tokyo Japan Chinese")),
+];
+
+#[test]
+fn chinese_tokyo_japan() {
+    let china = learn(&CHINA);
+    let document = "Chinese Chinese Chinese Tokyo Japan";
+    let multinomial = log_joint(&china, &settings(Family::Multinomial, Smoothing::LAPLACE), document);
+    let expected = [0.75 * (3.0f64 / 7.0).powi(3) / 14.0 / 14.0, 0.25 * (2.0f64 / 9.0).powi(5)];
+    check(&multinomial, &expected.map(f64::ln));
+    assert_eq!(format!("{:.4} {:.4}", multinomial[0].exp(), multinomial[1].exp()), "0.0003 0.0001");
+    let bernoulli = log_joint(&china, &settings(Family::Bernoulli, Smoothing::LAPLACE), document);
+    let expected = [0.75 * 0.8 * 0.2 * 0.2 * 0.6f64.powi(3), 0.25 * (2.0f64 / 3.0).powi(6)];
+    check(&bernoulli, &expected.map(f64::ln));
+    assert_eq!(format!("{:.3} {:.3}", bernoulli[0].exp(), bernoulli[1].exp()), "0.005 0.022");
+    // Each word counts once: (3 + 1)/(6 + 6) for Chinese, (0 + 1)/(6 + 6) for the others; 2/9 for all of them.
+    let presence = log_joint(&china, &settings(Family::Presence, Smoothing::LAPLACE), document);
+    check(&presence, &[(0.75 / 3.0 / 144.0f64).ln(), (0.25 * (2.0f64 / 9.0).powi(3)).ln()]);
+    // The complement of China is `not China` and the other way round.
+    let complement = log_joint(&china, &settings(Family::Complement, Smoothing::LAPLACE), document);
+    let weights = [-5.0 * (2.0f64 / 9.0).ln(), -3.0 * (3.0f64 / 7.0).ln() + 2.0 * 14.0f64.ln()];
+    check(&complement, &[0.75f64.ln() + weights[0], 0.25f64.ln() + weights[1]]);
+}
+
+#[test]
+fn background_mixes_with_all_documents() {
+    let joint = log_joint(
+        &learn(&CHINA),
+        &settings(Family::Multinomial, Smoothing::Background(0.5)),
+        "Tokyo Chinese",
+    );
+    let p = |own: f64, of: f64, all: f64| 0.5 * own / of + 0.5 * all / 11.0;
+    let china = 0.75 * p(0.0, 8.0, 1.0) * p(5.0, 8.0, 6.0);
+    let not = 0.25 * p(1.0, 3.0, 1.0) * p(1.0, 3.0, 6.0);
+    check(&joint, &[china.ln(), not.ln()]);
+}
+
+#[test]
+fn words_never_met_move_no_class() {
+    for family in [Family::Multinomial, Family::Bernoulli, Family::Presence, Family::ComplementPresence] {
+        let settings = settings(family, Smoothing::Auto);
+        let model = learn(&CHINA).estimate(&settings).unwrap();
+        let asked = batch(
+            &schema(),
+            &[
+                ("", Some("Chinese Tokyo")),
+                ("", Some("Chinese Paris Tokyo")),
+                ("", Some("Paris Rome")),
+                ("", None),
+            ],
+        );
+        let scores = model.score(&asked).unwrap();
+        assert_eq!(scores.row(0), scores.row(1));
+        assert_eq!(scores.unseen_tokens(), 3);
+        let posterior = scores.normalize();
+        let outcomes: Vec<Outcome> = (0..4).map(|row| posterior.outcome(row)).collect();
+        use Outcome::{Evidence, NoEvidence};
+        assert_eq!(outcomes, [Evidence, Evidence, NoEvidence, NoEvidence]);
+        assert!((posterior.row(2)[0] - 0.75).abs() < 1e-15 && (posterior.row(3)[0] - 0.75).abs() < 1e-15);
+        assert_eq!(model.explain(&asked, 2).unwrap().outcome, NoEvidence);
+    }
+}
+
+#[test]
+fn maximum_likelihood_means_it() {
+    let china = learn(&CHINA);
+    for (family, document, expected) in [
+        (Family::Multinomial, "Tokyo Chinese", [f64::NEG_INFINITY, (0.25 / 9.0f64).ln()]),
+        (Family::Presence, "Macao", [(0.75 / 6.0f64).ln(), f64::NEG_INFINITY]),
+        // Every document about China has `Chinese`, and so has the other one: without it nothing is possible.
+        (Family::Bernoulli, "Macao", [f64::NEG_INFINITY; 2]),
+        (Family::Bernoulli, "Chinese Macao", [(0.75 * 4.0 / 27.0f64).ln(), f64::NEG_INFINITY]),
+    ] {
+        check(&log_joint(&china, &settings(family, Smoothing::None), document), &expected);
+    }
+    let complement = settings(Family::Complement, Smoothing::None);
+    let refusal = china.estimate(&complement).unwrap_err().to_string();
+    assert!(refusal.contains("needs pseudocounts"), "{refusal}");
+}
+
+#[test]
+fn exponents_raise_and_zero_silences() {
+    let china = learn(&CHINA);
+    let mut settings = settings(Family::Multinomial, Smoothing::LAPLACE);
+    let plain = log_joint(&china, &settings, "Chinese Tokyo");
+    settings.exponents.insert("text".into(), 0.5);
+    let halved = log_joint(&china, &settings, "Chinese Tokyo");
+    let prior = [0.75f64.ln(), 0.25f64.ln()];
+    check(&halved, &[prior[0] + 0.5 * (plain[0] - prior[0]), prior[1] + 0.5 * (plain[1] - prior[1])]);
+    let model = china.estimate(&settings).unwrap();
+    let explained = model.explain(&batch(&schema(), &[("", Some("Chinese Tokyo"))]), 0).unwrap();
+    check(&explained.log_joint, &halved);
+    assert_eq!(explained.contributions[0].exponent, 0.5);
+    settings.exponents.insert("text".into(), 0.0);
+    assert_eq!(log_joint(&china, &settings, "Chinese Tokyo"), prior);
+    settings.exponents.insert("other".into(), 2.0);
+    assert!(china.estimate(&settings).is_err());
+}
+
+#[test]
+fn limits_keep_totals_right() {
+    let mut settings = settings(Family::Multinomial, Smoothing::LAPLACE);
+    settings.text.min_documents = 2.0;
+    // Only `Chinese` is in two documents or more: everything else is as if it had never been there.
+    let joint = log_joint(&learn(&CHINA), &settings, "Chinese Tokyo");
+    check(&joint, &[0.75f64.ln(), 0.25f64.ln()]);
+    settings.text = TextModel { min_documents: 0.0, most_tokens: Some(2), ..settings.text };
+    // `Japan` and `Tokyo` tell most; the class China has neither.
+    let joint = log_joint(&learn(&CHINA), &settings, "Chinese Tokyo Macao");
+    check(&joint, &[(0.75 / 2.0f64).ln(), (0.25 / 2.0f64).ln()]);
+}
+
+#[test]
+fn transforms_change_what_is_counted() {
+    let text = TextSettings {
+        frequency: TermFrequency::Logarithm,
+        length: DocumentLength::Normalized,
+        ..TextSettings::default()
+    };
+    let schema = Schema::new("class", vec![Column::text("text", text)]).unwrap();
+    let mut statistics = Statistics::empty(&schema);
+    statistics.observe(&batch(&schema, &[("a", Some("x x x y")), ("b", Some("y"))])).unwrap();
+    let settings = settings(Family::Multinomial, Smoothing::LAPLACE);
+    let model = statistics.estimate(&settings).unwrap();
+    let found = model.score(&batch(&schema, &[("", Some("x"))])).unwrap().row(0).to_vec();
+    let (x, y) = (4.0f64.ln(), 2.0f64.ln());
+    let norm = x.hypot(y);
+    let expected = [(0.5 * (x / norm + 1.0) / ((x + y) / norm + 2.0)).ln(), (0.5f64 / 3.0).ln()];
+    assert!(found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-7), "{found:?} is not {expected:?}");
+    // Rounded to a grain: two documents and their removal leave no trace.
+    let before = write_file(&statistics, &settings);
+    let more = batch(&schema, &[("a", Some("y z z")), ("b", Some("x y z z z"))]);
+    statistics.observe(&more).unwrap();
+    statistics.forget(&more).unwrap();
+    assert_eq!(write_file(&statistics, &settings), before);
+}
+
+#[test]
+fn what_was_never_learnt_is_named() {
+    let mut china = learn(&CHINA);
+    let strange = batch(&schema(), &[CHINA[0], ("not China", Some("Tokyo Tokyo"))]);
+    let error = china.forget(&strange).unwrap_err().to_string();
+    assert_eq!(error, "row 2 was never learnt: text=Tokyo with class=not China would count less than zero");
+}
+
+#[test]
+fn the_pseudocount_can_be_left_to_the_data() {
+    // The same few words in every document: hardly anything is to be expected that was not met.
+    let narrow: Vec<(&str, Option<&str>)> = (0..40).map(|i| (["a", "b"][i % 2], Some("x y z x"))).collect();
+    // Every document has words of its own, and one that few others have.
+    let words: Vec<String> = (0..40).map(|i| format!("w{i} w{} u{i} v{i}", i / 2)).collect();
+    let wide: Vec<(&str, Option<&str>)> =
+        words.iter().enumerate().map(|(i, words)| (["a", "b"][i % 2], Some(words.as_str()))).collect();
+    let spread = |rows: &[(&str, Option<&str>)], document: &str| {
+        let joint = log_joint(&learn(rows), &settings(Family::Multinomial, Smoothing::Auto), document);
+        (joint[0] - joint[1]).abs()
+    };
+    assert!(spread(&narrow, "x") < 1e-12);
+    assert!(spread(&wide, "u0") < 5.0); // a single occurrence is not taken at its word
+}
+
+const WORDS: [&str; 7] = ["a", "b", "c", "d", "e", "f", "g"];
+
+/// Class, weight, and how often each word occurs; `None` is missing.
+type Row = (usize, f64, Option<Vec<u8>>);
+
+fn rows(most: usize) -> impl Strategy<Value = Vec<Row>> {
+    let weight = prop_oneof![6 => Just(1.0), 1 => Just(2.0), 1 => Just(0.1), 1 => Just(0.7)];
+    let document = prop::collection::vec(prop_oneof![3 => Just(0u8), 2 => 1u8..4], WORDS.len());
+    prop::collection::vec((0usize..3, weight, prop::option::weighted(0.9, document)), 1..most)
+}
+
+fn table(schema: &Schema, rows: &[Row], weighted: bool) -> Batch {
+    let documents: Vec<(usize, Option<String>)> = rows
+        .iter()
+        .map(|(class, _, counts)| {
+            let words = counts.as_ref().map(|counts| {
+                let words =
+                    counts.iter().zip(WORDS).map(|(&n, word)| format!("{word} ").repeat(usize::from(n)));
+                words.collect::<String>()
+            });
+            (*class, words)
+        })
+        .collect();
+    let rows_of: Vec<(&str, Option<&str>)> =
+        documents.iter().map(|(class, words)| (["x", "y", "z"][*class], words.as_deref())).collect();
+    let mut batch = batch(schema, &rows_of);
+    if weighted {
+        batch.weights = rows.iter().map(|row| row.1).collect();
+    }
+    batch
+}
+
+fn models() -> impl Strategy<Value = Settings> {
+    let family = prop::sample::select(vec![
+        Family::Multinomial,
+        Family::Bernoulli,
+        Family::Presence,
+        Family::Complement,
+        Family::ComplementPresence,
+        Family::ComplementNormalized,
+    ]);
+    let smoothing = prop::sample::select(vec![
+        Smoothing::None,
+        Smoothing::LAPLACE,
+        Smoothing::Lidstone(0.05),
+        Smoothing::Background(0.6),
+        Smoothing::Pair { present: 0.5, absent: 2.0 },
+    ]);
+    (family, smoothing, prop_oneof![3 => Just(0.0), 1 => Just(2.0)]).prop_map(|(family, smoothing, min)| {
+        let mut settings = settings(family, smoothing);
+        settings.text.min_documents = min;
+        settings
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn leaving_a_document_out_is_training_without_it(
+        rows in rows(12), settings in models(), weighted in any::<bool>(), mixed in any::<bool>(),
+    ) {
+        let mut columns = vec![Column::new("text", Kind::Text)];
+        columns.extend(mixed.then(|| Column::new("there", Kind::Category)));
+        let schema = Schema::new("class", columns).unwrap();
+        let batch = table(&schema, &rows, weighted);
+        let mut whole = Statistics::empty(&schema);
+        whole.observe(&batch).unwrap();
+        let Ok(scores) = whole.leave_one_out(&settings, &batch) else { return Ok(()) };
+        let posterior = scores.normalize();
+        for row in 0..batch.rows {
+            let mut rest = Statistics::empty(&schema);
+            rest.observe_rows(&batch, (0..batch.rows).filter(|&other| other != row)).unwrap();
+            let model = rest.estimate(&settings).unwrap();
+            let expected = model.score(&batch).unwrap();
+            prop_assert_eq!(posterior.outcome(row), expected.normalize().outcome(row));
+            for (class, (name, _)) in whole.classes().into_iter().enumerate() {
+                let found = scores.row(row)[class];
+                match model.classes().iter().position(|other| other == name) {
+                    None => prop_assert_eq!(found, f64::NEG_INFINITY),
+                    Some(other) => {
+                        let expected = expected.row(row)[other];
+                        prop_assert!(
+                            found == expected || (found - expected).abs() <= 1e-9 * expected.abs().max(1.0),
+                            "row {} class {}: {} is not {}", row, name, found, expected
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn explanations_add_up(rows in rows(12), asked in rows(4), settings in models()) {
+        let batch = table(&schema(), &rows, true);
+        let mut statistics = Statistics::empty(&schema());
+        statistics.observe(&batch).unwrap();
+        let Ok(model) = statistics.estimate(&settings) else { return Ok(()) };
+        let asked = table(&schema(), &asked, false);
+        let scores = model.score(&asked).unwrap();
+        for row in 0..asked.rows {
+            let explained = model.explain(&asked, row).unwrap();
+            for (class, &score) in scores.row(row).iter().enumerate() {
+                let listed = explained.log_joint[class];
+                prop_assert!(listed == score || (listed - score).abs() < 1e-12 * score.abs().max(1.0));
+                let tokens = explained.contributions[0].tokens.as_ref().unwrap();
+                let met: Vec<f64> = tokens.tokens.iter().filter_map(|t| Some(t.log_likelihood.as_ref()?[class])).collect();
+                if !met.is_empty() && score.is_finite() {
+                    let sum = explained.log_prior[class] + tokens.absent[class] + met.iter().sum::<f64>();
+                    prop_assert!((sum - score).abs() < 1e-9 * score.abs().max(1.0), "{} is not {}", sum, score);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn files_are_read_back(rows in rows(12), weighted in any::<bool>()) {
+        let mut statistics = Statistics::empty(&schema());
+        statistics.observe(&table(&schema(), &rows, weighted)).unwrap();
+        let file = write_file(&statistics, &Settings::default());
+        let (read, _) = read_file(&file).unwrap();
+        prop_assert_eq!(write_file(&read, &Settings::default()), file);
+    }
+}
+
+#[test]
+fn the_prior_of_complement_can_be_left_out() {
+    let uniform =
+        Settings { prior: Prior::Uniform, ..settings(Family::ComplementNormalized, Smoothing::LAPLACE) };
+    let joint = log_joint(&learn(&CHINA), &uniform, "Chinese");
+    // scikit-learn 1.7: ComplementNB(norm=True).feature_log_prob_ of `Chinese` for these documents.
+    let logged = [
+        ["Beijing", "Chinese", "Japan", "Macao", "Shanghai", "Tokyo"].map(|word| {
+            let count: f64 = if ["Japan", "Tokyo", "Chinese"].contains(&word) { 2.0 } else { 1.0 };
+            (count / 9.0).ln()
+        }),
+        [2.0, 6.0, 1.0, 2.0, 2.0, 1.0].map(|count: f64| (count / 14.0).ln()),
+    ];
+    let expected = logged.map(|logged| logged[1] / logged.iter().sum::<f64>() - std::f64::consts::LN_2);
+    check(&joint, &expected);
+}
