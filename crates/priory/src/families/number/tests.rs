@@ -285,7 +285,10 @@ proptest! {
             let fitted = fitted(family, &[&a, &b]);
             for sign in [1.0, -1.0] {
                 let mut x = if sign > 0.0 { column.pooled.greatest() } else { column.pooled.least() };
-                // The curves fall from where their last hump is; a hump of a mixture or kernel is never outside.
+                // A kernel falls from where its last hump is, which is known to a quarter of its width.
+                if let Fitted::Kernel(kernel) = &fitted {
+                    x += sign * kernel.classes.iter().map(|class| class.bandwidth).fold(0.0, f64::max);
+                }
                 let mut before = vec![f64::INFINITY; 2];
                 for step in &steps {
                     x += sign * step * step;
