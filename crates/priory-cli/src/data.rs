@@ -103,8 +103,8 @@ pub(crate) fn learn(table: Table, schema: &Schema, threads: usize) -> Result<(St
         statistics.observe(batch)?;
         Ok(statistics.check_size()?)
     })?;
-    let mut all = Statistics::empty(schema);
-    let mut skipped = 0;
+    let mut parts = parts.into_iter();
+    let (mut all, mut skipped) = parts.next().unwrap_or_else(|| (Statistics::empty(schema), 0));
     for (part, part_skipped) in parts {
         all.merge(&part).map_err(|cause| priory_input::Error::Use { name: reader.name().into(), cause })?;
         skipped += part_skipped;

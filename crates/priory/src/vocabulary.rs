@@ -102,6 +102,11 @@ impl Vocabulary {
         keyed.into_iter().map(|(_, id)| id as usize).collect()
     }
 
+    /// Whether the ids are in that order.
+    pub(crate) fn is_sorted_by_bytes(&self) -> bool {
+        self.names().is_sorted()
+    }
+
     /// How many bytes all names have together.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes.len()

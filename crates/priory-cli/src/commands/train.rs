@@ -32,6 +32,7 @@ pub(crate) fn run(args: &TrainArgs, threads: usize) -> Result<()> {
         statistics.merge(&part)?;
         skipped += part_skipped;
     }
+    statistics.settle();
     let model = statistics.estimate(&settings)?;
     let output = args.output.clone().unwrap_or_else(|| default_output(&paths[0]));
     model_file::write(&output, &statistics, &settings)?;

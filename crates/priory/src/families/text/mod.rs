@@ -176,6 +176,13 @@ impl TextStatistics {
 
     /// Tokens in the order of their bytes, none that counts zero, classes in the order given.
     pub(crate) fn canonical(&self, classes: &[usize]) -> Self {
+        if classes.iter().copied().eq(0..self.totals.classes())
+            && self.tokens.is_sorted_by_bytes()
+            && self.counts.is_canonical()
+        {
+            let every_total: Vec<usize> = (0..TOTALS).collect();
+            return TextStatistics { totals: self.totals.select(&every_total, classes), ..self.clone() };
+        }
         let ids = self.tokens.sorted_by_bytes().into_iter().filter(|&id| !self.counts.is_zero(id));
         self.select(&ids.collect::<Vec<_>>(), classes)
     }

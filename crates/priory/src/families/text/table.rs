@@ -327,6 +327,23 @@ impl TokenTable {
         (same && canonical).then_some(table)
     }
 
+    /// Whether the cells stand token after token in the order of the classes, and none counts zero. What is not plain
+    /// might have to be rounded anew.
+    pub(crate) fn is_canonical(&self) -> bool {
+        let mut start = 0;
+        let in_place = |row: &Row| {
+            let follows =
+                row.length != DENSE && row.length == row.room && row.start == start && row.length > 0;
+            start = row.start.wrapping_add(row.length);
+            follows
+        };
+        self.is_plain()
+            && self.rows.iter().all(in_place)
+            && (0..self.rows.len()).all(|token| self.held(token).is_sorted_by(|a, b| a.class < b.class))
+            && self.cells.iter().all(|cell| cell.documents > 0.0 && cell.terms > 0.0)
+            && self.rows.last().is_none_or(|row| (row.start + row.length) as usize == self.cells.len())
+    }
+
     /// Token and class of the i-th cell of a canonical table.
     fn key(&self, i: usize) -> (u32, u32) {
         let token = self.rows.partition_point(|row| (row.start + row.length) as usize <= i);
