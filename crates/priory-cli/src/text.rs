@@ -74,6 +74,11 @@ impl TextArgs {
         Ok(())
     }
 
+    /// Whether anything was said about text.
+    pub(crate) fn is_given(&self) -> Result<bool> {
+        Ok(self.settings()? != TextSettings::default())
+    }
+
     fn settings(&self) -> Result<TextSettings> {
         let stop_words = match self.stop_words.as_deref() {
             None => StopWords::None,

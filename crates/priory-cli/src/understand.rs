@@ -215,6 +215,9 @@ fn read(path: &Path, args: &TableArgs) -> Result<Understood> {
             "--schema says all about the columns; --weight, --missing, --ignore and --as cannot be given with it"
         );
     }
+    if args.text.is_given()? {
+        bail!("--schema says all about the columns; what text is cannot be said beside it");
+    }
     let text = std::fs::read_to_string(path).with_context(|| format!("{name}: cannot be read"))?;
     let mut understood: Understood = serde_json::from_str(&text)
         .with_context(|| format!("{name}: not a schema as priory schema -o writes it"))?;
