@@ -61,7 +61,7 @@ impl Table {
         #[cfg(feature = "arrow")]
         if size.is_some() && ParquetFile::is_meant(&file, options.input_format) {
             let (file, header) = ParquetFile::open(path, file)?;
-            check_distinct(path, &header)?;
+            check_header(path, &header)?;
             return Ok(Table { input: Input::Parquet(file), options: *options, header });
         }
         let bytes = Bytes::new(path.into(), size, Box::new(file), options.encoding)?;
@@ -79,6 +79,22 @@ impl Table {
     ) -> Result<Table> {
         let bytes = Bytes::new(name.into(), None, Box::new(reader), options.encoding)?;
         Table::new(bytes, None, options, Limits::USUAL)
+    }
+
+    /// As [`Table::from_reader`], but in blocks of so many bytes and batches of so many rows. Only there for fuzzing.
+    ///
+    /// # Errors
+    /// Like [`Table::open`].
+    #[cfg(fuzzing)]
+    pub fn from_reader_in_blocks(
+        name: &str,
+        reader: impl Read + Send + 'static,
+        options: &ReadOptions,
+        block: usize,
+        rows: usize,
+    ) -> Result<Table> {
+        let bytes = Bytes::new(name.into(), None, Box::new(reader), options.encoding)?;
+        Table::new(bytes, None, options, Limits { block, rows, ..Limits::USUAL })
     }
 
     pub(crate) fn new(
@@ -136,7 +152,7 @@ impl Table {
                 (Input::Svmlight(source), header)
             }
         };
-        check_distinct(&name, &header)?;
+        check_header(&name, &header)?;
         Ok(Table { input, options: *options, header })
     }
 
@@ -261,8 +277,11 @@ fn skip_byte_order_mark(source: &mut Source) -> Result<()> {
     Ok(())
 }
 
-/// Refuses a header that names a column twice: nobody could say which is meant.
-fn check_distinct(name: &str, header: &[String]) -> Result<()> {
+/// Refuses a header without columns, and one that names a column twice: nobody could say which is meant.
+fn check_header(name: &str, header: &[String]) -> Result<()> {
+    if header.is_empty() {
+        return Err(Error::Empty { name: name.into() });
+    }
     let mut sorted: Vec<&String> = header.iter().collect();
     sorted.sort_unstable();
     match sorted.windows(2).find(|pair| pair[0] == pair[1]) {

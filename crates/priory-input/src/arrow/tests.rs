@@ -389,6 +389,18 @@ fn nested_columns_are_refused_if_they_are_used() {
 }
 
 #[test]
+fn a_table_without_columns_is_empty() {
+    let nothing = RecordBatch::new_empty(Arc::new(arrow_schema::Schema::empty()));
+    let directory = tempfile::tempdir().unwrap();
+    let path = stored_file(&directory, "t.parquet", &plain_parquet(&nothing));
+    let files = [ipc(&nothing, 1, None, true), ipc(&nothing, 1, None, false)];
+    for table in files.iter().map(|file| open(file)).chain([Table::open(&path, &ReadOptions::default())]) {
+        let error = table.err().unwrap().to_string();
+        assert!(error.ends_with(": the table is empty, it does not even have a header"), "{error}");
+    }
+}
+
+#[test]
 fn parquet_needs_a_file() {
     let file = plain_parquet(&mixed(10, 3));
     let error =

@@ -1,0 +1,11 @@
+//! Model files. Checksums are not compared while fuzzing, or nothing behind them would be reached.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use priory_fuzz::check_model;
+
+fuzz_target!(|input: &[u8]| {
+    if let Ok((statistics, settings)) = priory::read_file(input) {
+        check_model(&statistics, &settings);
+    }
+});
