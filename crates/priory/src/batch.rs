@@ -94,6 +94,16 @@ impl Batch {
         self.first_row + row as u64
     }
 
+    /// About how many bytes the rows take, for whoever wants to keep some.
+    pub fn memory(&self) -> usize {
+        let column = |column: &BatchColumn| match column {
+            BatchColumn::Category(column) => column.memory(),
+            BatchColumn::Number(values) => size_of_val(&values[..]),
+        };
+        let columns: usize = self.columns.iter().map(column).sum();
+        columns + self.classes.memory() + size_of_val(&self.weights[..])
+    }
+
     /// The rows at these positions, in this order. They are numbered anew.
     pub fn select(&self, rows: &[usize]) -> Batch {
         Batch {
@@ -178,6 +188,10 @@ impl CategoryColumn {
     /// How many rows have no value.
     pub fn missing(&self) -> usize {
         self.codes.iter().filter(|&&code| code == MISSING).count()
+    }
+
+    fn memory(&self) -> usize {
+        self.values.memory() + size_of_val(&self.codes[..])
     }
 
     fn clear(&mut self) {
