@@ -8,6 +8,7 @@ mod glob;
 mod model_file;
 mod output;
 mod progress;
+mod tables;
 mod text;
 mod understand;
 

@@ -125,6 +125,17 @@ impl Batch {
         self.first_row + row as u64
     }
 
+    /// About how many bytes the rows take, for whoever wants to keep some.
+    pub fn memory(&self) -> usize {
+        let column = |column: &BatchColumn| match column {
+            BatchColumn::Category(column) => column.memory(),
+            BatchColumn::Number(values) => size_of_val(&values[..]),
+            BatchColumn::Text(documents) => documents.memory(),
+        };
+        let columns: usize = self.columns.iter().map(column).sum();
+        columns + self.classes.memory() + size_of_val(&self.weights[..])
+    }
+
     /// The rows at these positions, in this order. They are numbered anew.
     pub fn select(&self, rows: &[usize]) -> Batch {
         Batch {
@@ -228,6 +239,10 @@ impl CategoryColumn {
         self.codes.iter().filter(|&&code| code == MISSING).count()
     }
 
+    fn memory(&self) -> usize {
+        self.values.memory() + size_of_val(&self.codes[..])
+    }
+
     fn clear(&mut self) {
         self.values.clear();
         self.codes.clear();
@@ -245,6 +260,11 @@ impl CategoryColumn {
 }
 
 impl TextColumn {
+    fn memory(&self) -> usize {
+        let written = self.written.iter().flatten().map(String::len).sum::<usize>();
+        self.tokens.memory() + size_of_val(&self.entries[..]) + size_of_val(&self.rows[..]) + written
+    }
+
     /// Keeps every document as it was written, besides its tokens; only explanations want that.
     pub fn keep_documents(&mut self) {
         self.written.get_or_insert_default();

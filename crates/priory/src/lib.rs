@@ -32,6 +32,7 @@ mod families;
 mod format;
 mod fractions;
 mod infer;
+mod leave_one_out;
 mod model;
 pub mod moments;
 mod numerics;
@@ -48,7 +49,7 @@ mod vocabulary;
 pub use batch::{Batch, BatchColumn, CategoryColumn, MISSING, TextColumn};
 pub use error::{Error, Result};
 pub use evaluate::{
-    CalibrationBin, ClassReport, Evaluation, EvaluationReport, FoldModels, FoldStatistics, Folds,
+    CalibrationBin, ClassReport, Evaluation, EvaluationReport, FoldModels, FoldParts, FoldStatistics, Folds,
     HEAVIEST_ROW, Holdout, MOST_CONFUSED, MOST_FOLDS, majority_class,
 };
 pub use exact::ExactSum;
@@ -57,6 +58,7 @@ pub use families::text::summary::{TellingToken, TextSummary};
 pub use format::{could_be_file, read_file, write_file};
 pub use fractions::{FractionExplainer, FractionExplanation, Fractions};
 pub use infer::{Decision, Stored, TakenAs, infer};
+pub use leave_one_out::LeaveOneOut;
 pub use model::{
     ChosenFamily, Contribution, Explanation, LinearForm, Model, TokenContribution, TokenContributions,
 };

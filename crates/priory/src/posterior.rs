@@ -38,19 +38,17 @@ impl Scores {
     /// The logarithms that the posterior of a row comes from: its log-joints, or else the prior if every class calls
     /// the row impossible.
     pub(crate) fn log_weights(&self, row: usize) -> &[f64] {
-        let log_joint = self.row(row);
-        let is_impossible = log_joint.iter().all(|&x| x == f64::NEG_INFINITY);
-        if !is_impossible {
-            return log_joint;
+        if !self.is_impossible(row) {
+            return self.row(row);
         }
         self.own_log_prior.get(&row).unwrap_or(&self.log_prior)
     }
 
     /// Gives a row other log-joints, and another prior to fall back to.
-    pub(crate) fn replace_row(&mut self, row: usize, log_joint: &[f64], log_prior: Vec<f64>) {
+    pub(crate) fn replace_row(&mut self, row: usize, log_joint: &[f64], log_prior: &[f64]) {
         self.log_joint[row * self.classes..][..self.classes].copy_from_slice(log_joint);
         if log_joint.iter().all(|&x| x == f64::NEG_INFINITY) {
-            self.own_log_prior.insert(row, log_prior);
+            self.own_log_prior.insert(row, log_prior.to_vec());
         }
     }
 
@@ -90,19 +88,30 @@ impl Scores {
             let probability = &mut posterior.probability[row * self.classes..][..self.classes];
             let log_evidence = softmax(self.row(row), probability);
             let decided_by = self.log_weights(row);
-            let outcome = if log_evidence == f64::NEG_INFINITY {
+            let outcome = self.outcome(row);
+            if outcome == Outcome::Impossible {
                 softmax(decided_by, probability);
-                Outcome::Impossible
-            } else if self.has_evidence[row] {
-                Outcome::Evidence
-            } else {
-                Outcome::NoEvidence
-            };
+            }
             posterior.best.push(argmax(decided_by));
             posterior.log_evidence.push(log_evidence);
             posterior.outcome.push(outcome);
         }
         posterior
+    }
+
+    /// What the posterior of a row rests on.
+    pub(crate) fn outcome(&self, row: usize) -> Outcome {
+        if self.is_impossible(row) {
+            Outcome::Impossible
+        } else if self.has_evidence[row] {
+            Outcome::Evidence
+        } else {
+            Outcome::NoEvidence
+        }
+    }
+
+    fn is_impossible(&self, row: usize) -> bool {
+        self.row(row).iter().all(|&x| x == f64::NEG_INFINITY)
     }
 }
 
@@ -162,14 +171,22 @@ fn softmax(log_weights: &[f64], probability: &mut [f64]) -> f64 {
     }
     let mut sum = 0.0;
     for (p, x) in probability.iter_mut().zip(log_weights) {
-        *p = libm::exp(x - largest);
+        *p = exp_of_negative(x - largest);
         sum += *p;
     }
     probability.iter_mut().for_each(|p| *p /= sum);
     largest + libm::log(sum)
 }
 
-fn argmax(values: &[f64]) -> usize {
+/// exp(x) for x of zero or less. Most classes of many are so unlikely that it is zero, and no more is asked then.
+#[inline]
+pub(crate) fn exp_of_negative(x: f64) -> f64 {
+    const ZERO_BELOW: f64 = -745.5; // half the smallest f64 is exp(−745.133…)
+    if x < ZERO_BELOW { 0.0 } else { libm::exp(x) }
+}
+
+/// The position of the largest value; of equals the first.
+pub(crate) fn argmax(values: &[f64]) -> usize {
     let mut best = 0;
     for (i, value) in values.iter().enumerate() {
         if *value > values[best] {

@@ -4,11 +4,10 @@ use std::borrow::Cow;
 
 use crate::batch::{Batch, MISSING};
 use crate::error::{Error, Result};
-use crate::estimate;
-use crate::families::{CountedRow, FamilyStatistics, Removed};
-use crate::model::{Model, exponent_of, raised};
+use crate::families::{CountedRow, FamilyStatistics};
+use crate::leave_one_out::LeaveOneOut;
+use crate::model::Model;
 use crate::moments::{self, Moments};
-use crate::posterior::Scores;
 use crate::schema::{Kind, Schema};
 use crate::settings::{Prior, Settings, VarianceFloor};
 use crate::tally::Tally;
@@ -259,19 +258,19 @@ impl Statistics {
         }
     }
 
-    /// The log-joints that every row of a batch would have if just that row had not been learnt. All of them
-    /// were: the batch is part of what these statistics were made of. Rows that were not learnt from are scored
-    /// against everything.
+    /// Gets these statistics ready to score their own rows, each as if just that row had not been learnt, and hands
+    /// them to `work`.
     ///
     /// A family of numbers that is chosen and not asked for is chosen once, from all rows.
     ///
-    /// Classes that vanish with their only row have a log-joint of −∞, and so has the prior that the row falls back
-    /// to if every class calls it impossible.
-    ///
     /// # Errors
-    /// If the settings do not fit the data, or fewer than two rows were learnt.
-    pub fn leave_one_out(&self, settings: &Settings, batch: &Batch) -> Result<Scores> {
-        LeaveOneOut::new(&self.canonical(), &self.resolve(settings))?.score(batch)
+    /// If nothing was learnt, or the settings do not fit the data.
+    pub fn leave_one_out<R>(
+        &self,
+        settings: &Settings,
+        work: impl FnOnce(&LeaveOneOut<'_>) -> R,
+    ) -> Result<R> {
+        Ok(work(&LeaveOneOut::new(&self.canonical(), &self.resolve(settings))?))
     }
 
     /// The settings with everything worked out that takes more than one column to know.
@@ -304,7 +303,8 @@ impl Statistics {
         })
     }
 
-    fn add(&mut self, other: &Statistics, sign: f64) {
+    /// Adds `other`, or takes it away if the sign is −1; it is known to be possible.
+    pub(crate) fn add(&mut self, other: &Statistics, sign: f64) {
         let class_of: Vec<usize> = other.classes.names().map(|name| self.classes.intern(name)).collect();
         let classes = self.classes.len();
         self.class_weight.grow(1, classes);
@@ -459,93 +459,6 @@ impl Shortfall {
             Some(value) => format!("{}={value} with {class}", columns.join(", ")),
             None => format!("a missing {} with {class}", columns.join(", ")),
         }
-    }
-}
-
-/// Statistics made ready to score their own rows, each as if it had not been there.
-struct LeaveOneOut<'a> {
-    statistics: &'a Statistics,
-    settings: &'a Settings,
-    prepared: Vec<crate::families::Prepared<'a, f64>>,
-    everything: Model,
-    /// Whether what a row says can depend on the others: a token that nobody else has says nothing.
-    has_text: bool,
-}
-
-impl<'a> LeaveOneOut<'a> {
-    fn new(statistics: &'a Statistics, settings: &'a Settings) -> Result<Self> {
-        let everything = Model::new(statistics, settings)?;
-        let prepared = statistics.factors.iter().map(|factor| factor.prepare(&statistics.schema, settings));
-        let has_text = statistics.factors.iter().any(|factor| matches!(factor, FamilyStatistics::Text(..)));
-        Ok(LeaveOneOut {
-            statistics,
-            settings,
-            prepared: prepared.collect::<Result<_>>()?,
-            everything,
-            has_text,
-        })
-    }
-
-    fn has_evidence(&self, batch: &Batch, row: usize, removed: Removed) -> bool {
-        let mut factors = self.statistics.factors.iter().zip(&self.prepared);
-        self.everything.counts_missing()
-            || factors.any(|(factor, prepared)| {
-                prepared.has_evidence_without(batch, factor.columns(), row, removed)
-            })
-    }
-
-    fn score(&self, batch: &Batch) -> Result<Scores> {
-        let mut scores = self.everything.score(batch)?;
-        for row in 0..batch.rows {
-            let class = batch.classes.value(row).and_then(|name| self.statistics.classes.get(name));
-            let Some(class) = class else { continue };
-            let removed = Removed { class, weight: batch.weight(row) };
-            if removed.weight > 0.0 {
-                let log_prior = self.log_prior(removed)?;
-                let log_joint = self.log_joint(&log_prior, batch, row, removed)?;
-                scores.replace_row(row, &log_joint, log_prior);
-                if self.has_text {
-                    scores.set_evidence(row, self.has_evidence(batch, row, removed));
-                }
-            }
-        }
-        Ok(scores)
-    }
-
-    fn log_prior(&self, removed: Removed) -> Result<Vec<f64>> {
-        let weights = &self.statistics.class_weight;
-        let without = |class: usize| {
-            weights.get_without(0, class, if class == removed.class { removed.weight } else { 0.0 })
-        };
-        let mut total = weights.row_total(0);
-        total.add(-removed.weight);
-        if total.is_zero() {
-            return Err(Error::Empty);
-        }
-        let vanished = |class: usize| without(class) == 0.0;
-        let ids = 0..self.statistics.classes.len();
-        let classes = ids.clone().filter(|&class| !vanished(class)).count();
-        let log_prior = ids.map(|class| {
-            if vanished(class) {
-                return f64::NEG_INFINITY;
-            }
-            let name = self.statistics.classes.name(class);
-            let prior = &self.settings.prior;
-            estimate::prior::<f64>(prior, name, without(class), total.value(), classes as f64).ln()
-        });
-        Ok(log_prior.collect())
-    }
-
-    fn log_joint(&self, log_prior: &[f64], batch: &Batch, row: usize, removed: Removed) -> Result<Vec<f64>> {
-        let mut log_joint = log_prior.to_vec();
-        for (factor, prepared) in self.statistics.factors.iter().zip(&self.prepared) {
-            let schema = &self.statistics.schema;
-            let log_likelihood =
-                factor.log_likelihood_without(prepared, schema, self.settings, batch, row, removed)?;
-            let exponent = exponent_of(self.settings, schema, factor.columns());
-            log_joint.iter_mut().zip(log_likelihood).for_each(|(sum, x)| *sum += raised(x, exponent));
-        }
-        Ok(log_joint)
     }
 }
 

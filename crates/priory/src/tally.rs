@@ -138,6 +138,9 @@ impl Tally {
 
     /// The weight of a cell without `weight`, correctly rounded.
     pub(crate) fn get_without(&self, row: usize, class: usize, weight: f64) -> f64 {
+        if self.residue.is_empty() {
+            return self.cells[row * self.stride + class] - weight;
+        }
         let mut sum = self.exact(row, class);
         sum.add(-weight);
         sum.value()

@@ -31,6 +31,11 @@ impl Vocabulary {
         self.ends.is_empty()
     }
 
+    /// About how many bytes the names take.
+    pub(crate) fn memory(&self) -> usize {
+        self.bytes.len() + size_of_val(&self.ends[..]) + self.ids.allocation_size()
+    }
+
     /// Forgets every name but keeps the memory.
     pub fn clear(&mut self) {
         self.bytes.clear();

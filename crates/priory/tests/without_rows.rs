@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use priory::{
-    Batch, BatchColumn, CategoryColumn, Column, Evaluation, Family, FoldStatistics, Folds, Kind,
-    MissingValues, Model, Prior, Pseudocounts, Result, Schema, Settings, Smoothing, Statistics,
+    Batch, BatchColumn, CategoryColumn, Column, Evaluation, Family, FoldParts, FoldStatistics, Folds, Kind,
+    LeaveOneOut, MissingValues, Model, Prior, Pseudocounts, Result, Schema, Settings, Smoothing, Statistics,
     majority_class,
 };
 use proptest::prelude::*;
@@ -173,7 +173,7 @@ proptest! {
         let rest = |left_out: usize| trained(&schema, &batch, (0..batch.rows).filter(move |&row| row != left_out));
         let without: Vec<Option<Result<Model>>> =
             (0..batch.rows).map(|row| counts(row).then(|| rest(row).estimate(&settings))).collect();
-        let Ok(scores) = whole.leave_one_out(&settings, &batch) else {
+        let Ok(scores) = whole.leave_one_out(&settings, |left_out| left_out.score(&batch)).flatten() else {
             prop_assert!(without.iter().flatten().any(Result::is_err));
             return Ok(());
         };
@@ -205,7 +205,8 @@ proptest! {
         }
         if without.iter().flatten().all(Result::is_ok) {
             let mut evaluation = Evaluation::new();
-            evaluation.observe_leave_one_out(&whole, &settings, &batch).unwrap();
+            let evaluate = |left_out: &LeaveOneOut<'_>| evaluation.observe_leave_one_out(left_out, &batch);
+            whole.leave_one_out(&settings, evaluate).flatten().unwrap();
             let (found, expected) = (evaluation.report(), expected.report());
             prop_assert_eq!(found.rows, expected.rows);
             prop_assert_eq!(found.impossible, expected.impossible);
@@ -246,7 +247,7 @@ proptest! {
         };
         let (mut evaluation, mut expected) = (Evaluation::new(), Evaluation::new());
         for (part, assigned) in parts.iter().zip(&assigned) {
-            models.evaluate(part, assigned, &mut evaluation).unwrap();
+            models.evaluate(&FoldParts::new(part, assigned).unwrap(), &mut evaluation).unwrap();
         }
         for (fold, training) in separate.iter().enumerate() {
             let model = training.estimate(&settings).unwrap();

@@ -1,24 +1,23 @@
 //! `priory evaluate`: how well such a model predicts what it has not seen.
 //!
-//! The tables are read twice: once to count every row in its part, once to score each row with the model that
-//! follows from the other parts.
+//! Every row is looked at twice: once to be counted in its part, once to be scored with the model that follows from the
+//! other parts.
 
-use std::fs::File;
-use std::io::{Read, Write};
+use std::io::Write;
 use std::sync::Mutex;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use priory::{
-    Batch, Evaluation, EvaluationReport, FoldStatistics, Folds, Holdout, Schema, Settings, Statistics,
-    majority_class,
+    Batch, Evaluation, EvaluationReport, FoldParts, FoldStatistics, Folds, Holdout, Schema, Settings,
+    Statistics, majority_class,
 };
-use priory_input::{Purpose, ReadOptions, Table, Turn};
+use priory_input::Turn;
 use serde_json::Value;
 
 use crate::args::{EvaluateArgs, Format};
-use crate::data;
 use crate::glob;
 use crate::output::{Grid, bold, count, plural, report_out, warn};
+use crate::tables::{Tables, merged};
 use crate::understand::{Understood, describe_columns};
 
 const DEFAULT_FOLDS: u32 = 10;
@@ -27,11 +26,7 @@ pub(crate) fn run(args: &EvaluateArgs, threads: usize) -> Result<()> {
     let tables = Tables::new(&glob::expand(&args.data)?, args.table.input.options(), threads)?;
     let mut settings = Settings::default();
     args.settings.apply(&mut settings)?;
-    let mut understood = Understood::new(
-        &mut tables.sources[0].open(&tables.options)?,
-        &mut tables.open().skip(1),
-        &args.table,
-    )?;
+    let mut understood = Understood::new(&mut tables.open_first()?, &mut tables.open().skip(1), &args.table)?;
     understood.apply(&mut settings);
     understood.explain_left_out();
     let schema = &understood.schema;
@@ -56,88 +51,6 @@ pub(crate) fn run(args: &EvaluateArgs, threads: usize) -> Result<()> {
         warn(&format!("{} skipped: `{}` is missing", plural(report.skipped, "row"), schema.target));
     }
     Ok(())
-}
-
-/// The tables to evaluate on, which are read more than once.
-struct Tables {
-    sources: Vec<TableSource>,
-    options: ReadOptions,
-    threads: usize,
-}
-
-enum TableSource {
-    File(String),
-    /// Standard input and pipes can be read only once, so they are kept in a temporary file.
-    Kept {
-        name: String,
-        file: tempfile::NamedTempFile,
-    },
-}
-
-impl Tables {
-    fn new(paths: &[String], options: ReadOptions, threads: usize) -> Result<Self> {
-        let sources = paths.iter().map(|path| TableSource::new(path)).collect::<Result<_>>()?;
-        Ok(Tables { sources, options, threads })
-    }
-
-    fn open(&self) -> impl Iterator<Item = Result<Table>> {
-        self.sources.iter().map(|source| source.open(&self.options))
-    }
-
-    /// Takes every batch of every table through `step` on several threads; returns their states.
-    fn fold<S: Send>(
-        &self,
-        schema: &Schema,
-        start: impl Fn() -> S + Sync,
-        step: impl Fn(&mut S, &Batch, &Turn<'_>) -> priory_input::Result<()> + Sync,
-    ) -> Result<Vec<S>> {
-        let mut states = Vec::new();
-        for table in self.open() {
-            let reader = table?.reader(schema, Purpose::Learning)?;
-            states.extend(data::fold(&reader, self.threads, &start, &step)?);
-        }
-        Ok(states)
-    }
-
-    fn learn(&self, schema: &Schema) -> Result<Statistics> {
-        let mut all = Statistics::empty(schema);
-        for table in self.open() {
-            all.merge(&data::learn(table?, schema, self.threads)?.0)?;
-        }
-        Ok(all)
-    }
-}
-
-impl TableSource {
-    fn new(path: &str) -> Result<Self> {
-        if path == "-" {
-            return TableSource::keep("standard input", &mut std::io::stdin());
-        }
-        match File::open(path) {
-            Ok(mut file) if file.metadata().is_ok_and(|of| !of.is_file() && !of.is_dir()) => {
-                TableSource::keep(path, &mut file)
-            }
-            // What cannot be opened is reported where every table is opened.
-            _ => Ok(TableSource::File(path.to_owned())),
-        }
-    }
-
-    fn keep(name: &str, from: &mut impl Read) -> Result<Self> {
-        let mut file = tempfile::NamedTempFile::new().context("a temporary file cannot be made")?;
-        std::io::copy(from, &mut file)
-            .with_context(|| format!("{name}: cannot be kept in a temporary file"))?;
-        Ok(TableSource::Kept { name: name.to_owned(), file })
-    }
-
-    fn open(&self, options: &ReadOptions) -> Result<Table> {
-        match self {
-            TableSource::File(path) => Ok(Table::open(path, options)?),
-            TableSource::Kept { name, file } => {
-                let file = file.reopen().with_context(|| format!("{name}: cannot be read again"))?;
-                Ok(Table::from_reader(name, file, options)?)
-            }
-        }
-    }
 }
 
 /// What is tested on what.
@@ -175,12 +88,12 @@ impl<'a> Split<'a> {
         settings: &Settings,
         seed: u64,
     ) -> Result<Evaluation> {
-        let evaluations = match self {
+        match self {
             Split::Folds(k) => {
                 let k = *k as usize;
                 let folds = InOrder::new(Folds::new(k, seed)?);
                 let empty = || FoldStatistics::empty(schema, k);
-                let parts = tables.fold(schema, empty, |part, batch, turn| {
+                let (parts, kept) = tables.fold_and_keep(schema, empty, |part, batch, turn| {
                     let assigned = folds.take(turn, |folds| folds.assign(batch))?;
                     Ok(part.observe(batch, &assigned)?)
                 })?;
@@ -188,48 +101,60 @@ impl<'a> Split<'a> {
                 parts.iter().try_for_each(|part| statistics.merge(part))?;
                 let models = statistics.models(settings)?;
                 let folds = InOrder::new(Folds::new(k, seed)?);
-                tables.fold(schema, Evaluation::new, |evaluation, batch, turn| {
+                let look = |batch: &Batch, turn: &Turn<'_>| {
                     let assigned = folds.take(turn, |folds| folds.assign(batch))?;
-                    Ok(models.evaluate(batch, &assigned, evaluation)?)
-                })?
+                    Ok(FoldParts::new(batch, &assigned)?)
+                };
+                tables.evaluate(kept, schema, look, |evaluation, parts| models.evaluate(parts, evaluation))
             }
             Split::Holdout(share) => {
                 let holdout = InOrder::new(Holdout::new(*share, seed)?);
-                let parts = tables.fold(
-                    schema,
-                    || Statistics::empty(schema),
-                    |part, batch, turn| {
-                        let assigned = holdout.take(turn, |holdout| holdout.assign(batch))?;
-                        Ok(part.observe_rows(batch, rows_where(&assigned, false).into_iter())?)
-                    },
-                )?;
-                let mut statistics = Statistics::empty(schema);
+                let empty = || Statistics::empty(schema);
+                let (parts, kept) = tables.fold_and_keep(schema, empty, |part, batch, turn| {
+                    let is_test = holdout.take(turn, |holdout| holdout.assign(batch))?;
+                    let learnt = (0..batch.rows).filter(|&row| is_test[row] == Some(false));
+                    part.observe_rows(batch, learnt)?;
+                    Ok(test_rows(batch, &is_test)?)
+                })?;
+                let mut statistics = empty();
                 parts.iter().try_for_each(|part| statistics.merge(part))?;
                 let test = Test::new(&statistics, settings)?;
                 let holdout = InOrder::new(Holdout::new(*share, seed)?);
-                tables.fold(schema, Evaluation::new, |evaluation, batch, turn| {
-                    let assigned = holdout.take(turn, |holdout| holdout.assign(batch))?;
-                    evaluation.skip(batch.classes.missing() as u64);
-                    Ok(test.observe(evaluation, &batch.select(&rows_where(&assigned, true)))?)
-                })?
+                let look = |batch: &Batch, turn: &Turn<'_>| {
+                    let is_test = holdout.take(turn, |holdout| holdout.assign(batch))?;
+                    Ok(test_rows(batch, &is_test)?)
+                };
+                tables.evaluate(kept, schema, look, |evaluation, tests| {
+                    evaluation.skip(tests.skipped());
+                    tests.parts().try_for_each(|(_, part)| test.observe(evaluation, part))
+                })
             }
             Split::LeaveOneOut => {
-                let statistics = tables.learn(schema)?;
-                tables.fold(schema, Evaluation::new, |evaluation, batch, _| {
-                    Ok(evaluation.observe_leave_one_out(&statistics, settings, batch)?)
+                let empty = || Statistics::empty(schema);
+                let (parts, kept) = tables.fold_and_keep(schema, empty, |part, batch, _| {
+                    part.observe(batch)?;
+                    part.check_size()?;
+                    Evaluation::check(batch)?;
+                    Ok(batch.clone())
+                })?;
+                let mut statistics = empty();
+                parts.iter().try_for_each(|part| statistics.merge(part))?;
+                let look = |batch: &Batch, _: &Turn<'_>| Ok(batch.clone());
+                statistics.leave_one_out(settings, |left_out| {
+                    tables.evaluate(kept, schema, look, |evaluation, batch| {
+                        evaluation.observe_leave_one_out(left_out, batch)
+                    })
                 })?
             }
             Split::Test(path) => {
                 let test = Test::new(&tables.learn(schema)?, settings)?;
                 let tests = Tables::new(&[(*path).to_owned()], tables.options, tables.threads)?;
-                tests.fold(schema, Evaluation::new, |evaluation, batch, _| {
+                let evaluations = tests.fold(schema, Evaluation::new, |evaluation, batch, _| {
                     Ok(test.observe(evaluation, batch)?)
-                })?
+                })?;
+                Ok(merged(evaluations))
             }
-        };
-        let mut all = Evaluation::new();
-        evaluations.iter().for_each(|evaluation| all.merge(evaluation));
-        Ok(all)
+        }
     }
 }
 
@@ -263,8 +188,11 @@ impl Test {
     }
 }
 
-fn rows_where(assigned: &[Option<bool>], wanted: bool) -> Vec<usize> {
-    (0..assigned.len()).filter(|&row| assigned[row] == Some(wanted)).collect()
+/// The rows to test on, as a single part.
+fn test_rows(batch: &Batch, is_test: &[Option<bool>]) -> priory::Result<FoldParts> {
+    let assigned: Vec<Option<usize>> =
+        is_test.iter().map(|test| test.filter(|&test| test).map(|_| 0)).collect();
+    FoldParts::new(batch, &assigned)
 }
 
 fn write_report(

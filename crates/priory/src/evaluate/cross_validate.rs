@@ -3,9 +3,10 @@
 //! Statistics of fold j are Sⱼ, of everything S = Σ Sⱼ. The model that is asked about fold j follows from S − Sⱼ,
 //! bit for bit what training on the other folds would give. With a fold for every row it is leave-one-out.
 
-use super::{Evaluation, check_weights};
+use super::Evaluation;
 use crate::batch::Batch;
 use crate::error::{Error, Result};
+use crate::leave_one_out::LeaveOneOut;
 use crate::model::Model;
 use crate::schema::Schema;
 use crate::settings::Settings;
@@ -21,10 +22,10 @@ use crate::statistics::Statistics;
 /// let assigned = Folds::new(3, 1)?.assign(&days);
 ///
 /// let mut statistics = FoldStatistics::empty(&schema, 3);
-/// statistics.observe(&days, &assigned)?;
+/// let parts = statistics.observe(&days, &assigned)?;
 /// let models = statistics.models(&Settings::default())?;
 /// let mut evaluation = Evaluation::new();
-/// models.evaluate(&days, &assigned, &mut evaluation)?;
+/// models.evaluate(&parts, &mut evaluation)?;
 /// assert_eq!(evaluation.report().rows, 3);
 /// # Ok::<(), priory::Error>(())
 /// ```
@@ -39,14 +40,25 @@ impl FoldStatistics {
         FoldStatistics { folds: vec![Statistics::empty(schema); k] }
     }
 
-    /// Adds each row of a batch to its fold, as [`Folds::assign`](super::Folds::assign) says.
+    /// Adds each row of a batch to its fold, as [`Folds::assign`](super::Folds::assign) says. Returns the parts, for
+    /// [`FoldModels::evaluate`].
     ///
     /// # Errors
-    /// As for [`Statistics::observe`]; the statistics are then of no further use.
-    pub fn observe(&mut self, batch: &Batch, assigned: &[Option<usize>]) -> Result<()> {
-        let rows = by_fold(self.folds.len(), assigned);
-        let mut parts = self.folds.iter_mut().zip(&rows).filter(|(_, rows)| !rows.is_empty());
-        parts.try_for_each(|(statistics, rows)| statistics.observe_rows(batch, rows.iter().copied()))
+    /// As for [`FoldParts::new`] and [`Statistics::observe`]; the statistics are then of no further use.
+    ///
+    /// # Panics
+    /// If there is no such fold.
+    pub fn observe(&mut self, batch: &Batch, assigned: &[Option<usize>]) -> Result<FoldParts> {
+        let parts = FoldParts::new(batch, assigned)?;
+        for (fold, part) in parts.parts() {
+            let statistics = &mut self.folds[fold];
+            if statistics.observe(part).is_err() {
+                // The part numbers its rows anew. The batch knows which row it is.
+                let rows = (0..batch.rows).filter(|&row| assigned[row] == Some(fold));
+                statistics.observe_rows(batch, rows)?;
+            }
+        }
+        Ok(parts)
     }
 
     /// Adds everything that `other` remembers, fold by fold.
@@ -82,7 +94,7 @@ impl FoldStatistics {
     /// # Panics
     /// If there is no such fold.
     pub fn training(&self, fold: usize) -> Result<Statistics> {
-        self.without(self.total()?, fold)
+        Ok(self.without(self.total()?, fold))
     }
 
     /// For each fold the model that follows from all the others.
@@ -93,7 +105,7 @@ impl FoldStatistics {
         let total = self.total()?;
         let (mut models, mut baselines) = (Vec::new(), Vec::new());
         for fold in 0..self.folds.len() {
-            let training = self.without(total.clone(), fold)?;
+            let training = self.without(total.clone(), fold);
             if training.rows() == 0 && total.rows() > 0 {
                 return Err(Error::Settings(
                     "all rows are in one fold, which leaves none to train on; there are too few of them"
@@ -106,9 +118,10 @@ impl FoldStatistics {
         Ok(FoldModels { models, baselines })
     }
 
-    fn without(&self, mut total: Statistics, fold: usize) -> Result<Statistics> {
-        total.subtract(&self.folds[fold])?;
-        Ok(total)
+    /// The total without one of the folds that it was added up from, so it need not be asked whether that can be.
+    fn without(&self, mut total: Statistics, fold: usize) -> Statistics {
+        total.add(&self.folds[fold], -1.0);
+        total
     }
 }
 
@@ -136,26 +149,58 @@ impl FoldModels {
         &self.baselines[fold]
     }
 
-    /// Scores each row of a batch with the model of its fold, and adds the predictions to an evaluation.
+    /// Scores each row with the model of its fold, and adds the predictions to an evaluation.
     ///
     /// # Errors
-    /// As for [`Model::score`] and [`Evaluation::observe`].
-    pub fn evaluate(
-        &self,
-        batch: &Batch,
-        assigned: &[Option<usize>],
-        evaluation: &mut Evaluation,
-    ) -> Result<()> {
-        // The parts number their rows anew, so what is wrong with a weight is said before.
-        check_weights(batch)?;
-        let rows = by_fold(self.models.len(), assigned);
-        for (fold, rows) in rows.iter().enumerate().filter(|(_, rows)| !rows.is_empty()) {
-            let (model, baseline) = (self.model(fold), self.baseline(fold));
-            let part = batch.select(rows);
-            evaluation.observe(model.classes(), &part, &model.score(&part)?, baseline)?;
+    /// As for [`Model::score`].
+    ///
+    /// # Panics
+    /// If there is no such fold.
+    pub fn evaluate(&self, parts: &FoldParts, evaluation: &mut Evaluation) -> Result<()> {
+        for (fold, part) in parts.parts() {
+            let model = self.model(fold);
+            evaluation.observe(model.classes(), part, &model.score(part)?, self.baseline(fold))?;
         }
-        evaluation.skip((0..batch.rows).filter(|&row| batch.classes.value(row).is_none()).count() as u64);
+        evaluation.skip(parts.skipped());
         Ok(())
+    }
+}
+
+/// A batch taken apart, fold by fold.
+#[derive(Debug, Clone)]
+pub struct FoldParts {
+    parts: Vec<(usize, Batch)>,
+    skipped: u64,
+}
+
+impl FoldParts {
+    /// Takes a batch apart as [`Folds::assign`](super::Folds::assign) says.
+    ///
+    /// # Errors
+    /// If a weight is one that [`Evaluation::observe`] would refuse. The parts number their rows anew, so it is said
+    /// before.
+    pub fn new(batch: &Batch, assigned: &[Option<usize>]) -> Result<Self> {
+        Evaluation::check(batch)?;
+        let folds = assigned.iter().flatten().max().map_or(0, |last| last + 1);
+        let rows = by_fold(folds, assigned);
+        let parts = rows.iter().enumerate().filter(|(_, rows)| !rows.is_empty());
+        let parts = parts.map(|(fold, rows)| (fold, batch.select(rows))).collect();
+        Ok(FoldParts { parts, skipped: batch.classes.missing() as u64 })
+    }
+
+    /// The folds that have rows, and their rows.
+    pub fn parts(&self) -> impl Iterator<Item = (usize, &Batch)> {
+        self.parts.iter().map(|(fold, part)| (*fold, part))
+    }
+
+    /// How many rows of the batch have no class, and so no fold.
+    pub fn skipped(&self) -> u64 {
+        self.skipped
+    }
+
+    /// About how many bytes the rows take, for whoever wants to keep some.
+    pub fn memory(&self) -> usize {
+        self.parts.iter().map(|(_, part)| part.memory()).sum()
     }
 }
 
@@ -164,18 +209,11 @@ impl Evaluation {
     /// part of what the statistics were made of.
     ///
     /// # Errors
-    /// As for [`Statistics::leave_one_out`] and [`observe`](Self::observe).
-    pub fn observe_leave_one_out(
-        &mut self,
-        statistics: &Statistics,
-        settings: &Settings,
-        batch: &Batch,
-    ) -> Result<()> {
-        let scores = statistics.leave_one_out(settings, batch)?;
-        let classes: Vec<String> =
-            statistics.classes().into_iter().map(|(name, _)| name.to_owned()).collect();
-        let majority = Majority::new(statistics);
-        self.observe_against(&classes, batch, &scores, |row| {
+    /// As for [`LeaveOneOut::score`] and [`observe`](Self::observe).
+    pub fn observe_leave_one_out(&mut self, left_out: &LeaveOneOut<'_>, batch: &Batch) -> Result<()> {
+        let scores = left_out.score(batch)?;
+        let majority = Majority::new(left_out.statistics);
+        self.observe_against(left_out.classes(), batch, &scores, |row| {
             majority.without(batch.classes.value(row).unwrap_or_default(), batch.weight(row))
         })
     }

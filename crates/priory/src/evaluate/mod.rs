@@ -23,14 +23,15 @@ mod tests;
 
 use std::collections::BTreeMap;
 
-pub use cross_validate::{FoldModels, FoldStatistics, majority_class};
+pub use cross_validate::{FoldModels, FoldParts, FoldStatistics, majority_class};
 pub use report::{CalibrationBin, ClassReport, EvaluationReport, MOST_CONFUSED};
 pub use split::{Folds, Holdout, MOST_FOLDS};
 
 use crate::batch::Batch;
 use crate::error::{Error, Result};
 use crate::exact::ExactSum;
-use crate::posterior::{Outcome, Scores};
+use crate::moments::Wide;
+use crate::posterior::{Outcome, Scores, argmax, exp_of_negative};
 use crate::tally::Tally;
 use crate::vocabulary::Vocabulary;
 use ranking::Ranking;
@@ -80,12 +81,13 @@ pub struct Evaluation {
     classes: Vocabulary,
     /// One for each class.
     rankings: Vec<Ranking>,
+    scratch: ranking::Scratch,
     /// The weight of each (true class, predicted class) that occurred.
     confusion: BTreeMap<(usize, usize), ExactSum>,
     weight: ExactSum,
     /// Σ w (−ln P(c)), over rows where that is finite.
-    loss: ExactSum,
-    brier: ExactSum,
+    loss: Wide,
+    brier: Wide,
     baseline_correct: ExactSum,
     /// One row for each bin once something was observed.
     calibration: Tally,
@@ -118,6 +120,22 @@ impl Evaluation {
         self.observe_against(classes, batch, scores, |_| baseline)
     }
 
+    /// Whether [`observe`](Self::observe) would take a batch, for whoever wants to know before scoring it.
+    ///
+    /// # Errors
+    /// If a weight is negative, not finite or above [`HEAVIEST_ROW`].
+    pub fn check(batch: &Batch) -> Result<()> {
+        for (row, &weight) in batch.weights.iter().enumerate() {
+            if !(weight.is_finite() && weight >= 0.0) {
+                return Err(Error::Weight { row: batch.row_number(row), weight });
+            }
+            if weight > HEAVIEST_ROW {
+                return Err(Error::HeavyRow { row: batch.row_number(row), weight, limit: HEAVIEST_ROW });
+            }
+        }
+        Ok(())
+    }
+
     /// Counts rows that nobody scored because their class is missing.
     pub fn skip(&mut self, rows: u64) {
         self.skipped += rows;
@@ -132,12 +150,12 @@ impl Evaluation {
         baseline: impl Fn(usize) -> &'a str,
     ) -> Result<()> {
         assert_eq!(scores.rows(), batch.rows, "the scores are not those of this batch");
-        check_weights(batch)?;
+        Self::check(batch)?;
         self.calibration.grow(BINS, CORRECT + 1);
         let ids: Vec<usize> = classes.iter().map(|name| self.intern(name)).collect();
         let mut id_of: Vec<Option<usize>> = vec![None; batch.classes.values.len() + 1];
-        let posterior = scores.normalize();
-        let mut log_odds = Vec::with_capacity(classes.len());
+        let mut ranked = RankedRows::new(classes.len());
+        let mut row_posterior = RowPosterior::default();
         self.unseen += scores.unseen();
         for row in 0..batch.rows {
             let Some(true_name) = batch.classes.value(row) else {
@@ -150,32 +168,30 @@ impl Evaluation {
             }
             let code = batch.classes.codes[row] as usize;
             let true_id = *id_of[code].get_or_insert_with(|| self.intern(true_name));
-            let best = posterior.best(row);
-            let is_correct = ids[best] == true_id;
+            row_posterior.set(scores.log_weights(row));
+            let RowPosterior { best, probability, log_odds } = &row_posterior;
+            let is_correct = ids[*best] == true_id;
+            let outcome = scores.outcome(row);
             self.rows += 1;
-            self.impossible += u64::from(posterior.outcome(row) == Outcome::Impossible);
-            self.no_evidence += u64::from(posterior.outcome(row) == Outcome::NoEvidence);
+            self.impossible += u64::from(outcome == Outcome::Impossible);
+            self.no_evidence += u64::from(outcome == Outcome::NoEvidence);
             self.weight.add(weight);
-            self.confusion.entry((true_id, ids[best])).or_default().add(weight);
+            self.confusion.entry((true_id, ids[*best])).or_default().add(weight);
             if baseline(row) == true_name {
                 self.baseline_correct.add(weight);
             }
 
-            let confidence = posterior.row(row)[best];
+            let confidence = probability[*best];
             // As in the usual definition a bin holds its upper end, not its lower.
             let bin = ((confidence * BINS as f64).ceil() as usize).clamp(1, BINS) - 1;
             self.calibration.add(bin, WEIGHT, weight);
             self.calibration.add(bin, CONFIDENCE, weight * confidence);
             self.calibration.add(bin, CORRECT, if is_correct { weight } else { 0.0 });
 
-            write_log_odds(scores.log_weights(row), best, &mut log_odds);
-            let most_scores = ranking::most_scores(self.classes.len());
             // Unless the model knows the true class, that has probability zero.
             let (mut is_known, mut loss, mut brier) = (false, f64::INFINITY, 0.0);
-            for ((&id, &odds), &p) in ids.iter().zip(&log_odds).zip(posterior.row(row)) {
-                let is_true = id == true_id;
-                self.rankings[id].push(rounded(odds), is_true, weight, most_scores);
-                if is_true {
+            for ((&id, &odds), &p) in ids.iter().zip(log_odds).zip(probability) {
+                if id == true_id {
                     is_known = true;
                     loss = softplus(-odds);
                     brier += (1.0 - p) * (1.0 - p);
@@ -185,7 +201,9 @@ impl Evaluation {
             }
             if !is_known {
                 brier += 1.0;
-                self.rankings[true_id].push(f64::NEG_INFINITY, true, weight, most_scores);
+                let last = [(f64::NEG_INFINITY, true, weight)];
+                let most_scores = ranking::most_scores(self.classes.len());
+                self.rankings[true_id].extend(last.into_iter(), most_scores, &mut self.scratch);
             }
             if loss.is_finite() {
                 self.loss.add(weight * loss);
@@ -193,8 +211,25 @@ impl Evaluation {
                 self.zero_probability_rows += 1;
             }
             self.brier.add(weight * brier);
+            ranked.push(log_odds, true_id, weight);
+            if ranked.is_full() {
+                self.rank(&ids, &mut ranked);
+            }
         }
+        self.rank(&ids, &mut ranked);
         Ok(())
+    }
+
+    /// Gives rows their places among the others, class by class.
+    fn rank(&mut self, ids: &[usize], ranked: &mut RankedRows) {
+        let most_scores = ranking::most_scores(self.classes.len());
+        for (class, &id) in ids.iter().enumerate() {
+            let scores = ranked.log_odds.chunks_exact(ids.len()).map(|row| rounded(row[class]));
+            let rows =
+                scores.zip(&ranked.rows).map(|(score, &(true_id, weight))| (score, true_id == id, weight));
+            self.rankings[id].extend(rows, most_scores, &mut self.scratch);
+        }
+        ranked.clear();
     }
 
     /// Adds everything that `other` has counted.
@@ -219,8 +254,15 @@ impl Evaluation {
         }
         let most_scores = ranking::most_scores(self.classes.len());
         for (&id, ranking) in ids.iter().zip(&other.rankings) {
-            self.rankings[id].merge(ranking, most_scores);
+            self.rankings[id].merge(ranking, most_scores, &mut self.scratch);
         }
+    }
+
+    /// Does now what [`merge`](Self::merge) and [`report`](Self::report) would have to do later, for whoever has
+    /// several of these on several threads. Nothing else changes.
+    pub fn tidy_up(&mut self) {
+        let most_scores = ranking::most_scores(self.classes.len());
+        self.rankings.iter_mut().for_each(|ranking| ranking.compact(most_scores, &mut self.scratch));
     }
 
     fn intern(&mut self, class: &str) -> usize {
@@ -232,47 +274,107 @@ impl Evaluation {
     }
 }
 
-fn check_weights(batch: &Batch) -> Result<()> {
-    for (row, &weight) in batch.weights.iter().enumerate() {
-        if !(weight.is_finite() && weight >= 0.0) {
-            return Err(Error::Weight { row: batch.row_number(row), weight });
-        }
-        if weight > HEAVIEST_ROW {
-            return Err(Error::HeavyRow { row: batch.row_number(row), weight, limit: HEAVIEST_ROW });
-        }
-    }
-    Ok(())
+/// Some rows that wait to be ranked. It is done class by class, since the rankings do not all fit into a
+/// processor's cache.
+struct RankedRows {
+    classes: usize,
+    /// Row by row, one for each class of the model.
+    log_odds: Vec<f64>,
+    /// True class and weight.
+    rows: Vec<(usize, f64)>,
 }
 
-/// log P(k) − log(1 − P(k)) for every class k, from logarithms of what P is proportional to.
-///
-/// 1 − P(k) is the sum of the others. With the largest weight scaled to one it is at least one for every class but
-/// the best, and taking a class out of it loses nothing; for the best it is added up on a scale of its own.
-fn write_log_odds(log_weights: &[f64], best: usize, log_odds: &mut Vec<f64>) {
-    log_odds.clear();
-    let largest = log_weights[best];
-    if largest == f64::NEG_INFINITY {
-        return log_odds.resize(log_weights.len(), f64::NEG_INFINITY);
+impl RankedRows {
+    const MOST_SCORES: usize = 1 << 13;
+
+    fn new(classes: usize) -> Self {
+        RankedRows { classes, log_odds: Vec::new(), rows: Vec::new() }
     }
-    let others = || log_weights.iter().enumerate().filter(|&(class, _)| class != best).map(|(_, &x)| x);
-    log_odds.extend(log_weights.iter().map(|x| libm::exp(x - largest)));
-    let rest: f64 = log_odds.iter().enumerate().filter(|&(class, _)| class != best).map(|(_, x)| x).sum();
-    for (odds, x) in log_odds.iter_mut().zip(log_weights) {
-        *odds = (x - largest) - libm::log1p(rest - *odds);
+
+    fn push(&mut self, log_odds: &[f64], true_id: usize, weight: f64) {
+        self.log_odds.extend_from_slice(log_odds);
+        self.rows.push((true_id, weight));
     }
-    let second = others().fold(f64::NEG_INFINITY, f64::max);
-    log_odds[best] = if second == f64::NEG_INFINITY {
-        f64::INFINITY
-    } else {
-        (largest - second) - libm::log(others().map(|x| libm::exp(x - second)).sum())
-    };
+
+    fn is_full(&self) -> bool {
+        self.log_odds.len() + self.classes > Self::MOST_SCORES
+    }
+
+    fn clear(&mut self) {
+        self.log_odds.clear();
+        self.rows.clear();
+    }
+}
+
+/// The posterior of one row.
+#[derive(Default)]
+struct RowPosterior {
+    best: usize,
+    /// P(k)
+    probability: Vec<f64>,
+    /// log P(k) − log(1 − P(k))
+    log_odds: Vec<f64>,
+}
+
+impl RowPosterior {
+    /// From logarithms of what P is proportional to.
+    ///
+    /// 1 − P(k) is the sum of the others. With the largest weight scaled to one it is at least one for every class
+    /// but the best, and taking a class out of it loses nothing; for the best it is added up on a scale of its own.
+    fn set(&mut self, log_weights: &[f64]) {
+        let best = argmax(log_weights);
+        let largest = log_weights[best];
+        self.best = best;
+        self.probability.clear();
+        self.log_odds.clear();
+        if largest == f64::NEG_INFINITY {
+            self.probability.resize(log_weights.len(), 0.0);
+            return self.log_odds.resize(log_weights.len(), f64::NEG_INFINITY);
+        }
+        // Adding zero in place of the best class changes nothing and takes no branch.
+        let unless_best = |class: usize, x: f64, otherwise: f64| if class == best { otherwise } else { x };
+        let (mut sum, mut rest, mut second) = (0.0, 0.0, f64::NEG_INFINITY);
+        for (class, x) in log_weights.iter().enumerate() {
+            let weight = exp_of_negative(x - largest);
+            self.probability.push(weight);
+            sum += weight;
+            rest += unless_best(class, weight, 0.0);
+            second = unless_best(class, *x, f64::NEG_INFINITY).max(second);
+        }
+        let log_rest = libm::log1p(rest); // that of most classes of many
+        let mut rest_by_second = 0.0;
+        for (class, (x, p)) in log_weights.iter().zip(&mut self.probability).enumerate() {
+            let log_others = if *p == 0.0 { log_rest } else { libm::log1p(rest - *p) };
+            self.log_odds.push((x - largest) - log_others);
+            rest_by_second += unless_best(class, exp_of_negative((x - second).min(0.0)), 0.0);
+            *p /= sum;
+        }
+        self.log_odds[best] = if second == f64::NEG_INFINITY {
+            f64::INFINITY
+        } else {
+            (largest - second) - libm::log(rest_by_second)
+        };
+    }
 }
 
 /// Log-odds without the digits that depend on the order in which the log-joints were summed: what is the same in
 /// mathematics should tie.
+#[inline]
 fn rounded(log_odds: f64) -> f64 {
     const STEPS: f64 = (1u64 << 40) as f64;
-    (log_odds * STEPS).round() / STEPS
+    round(log_odds * STEPS) / STEPS
+}
+
+/// The nearest whole number, halves away from zero: f64::round, which is a call on processors as old as we support.
+#[inline]
+fn round(x: f64) -> f64 {
+    const ALL_WHOLE: f64 = (1u64 << 52) as f64; // from here on there are no digits after the point
+    let size = x.abs();
+    if size >= ALL_WHOLE {
+        return x;
+    }
+    let even = (size + ALL_WHOLE) - ALL_WHOLE; // halves to even
+    (if size - even == 0.5 { even + 1.0 } else { even }).copysign(x)
 }
 
 /// ln(1 + exp(x)): −ln P for log-odds of −x.

@@ -10,7 +10,9 @@
 //! rest later is dropping all of them at once. So however the rows came together, the last look at the whole set
 //! drops the same bits and finds the same weights, which are exact.
 
-use crate::exact::ExactSum;
+use std::borrow::Cow;
+
+use crate::exact::{ExactSum, two_sum};
 
 /// Distinct scores kept for a class.
 const MOST_SCORES: usize = 1 << 17;
@@ -31,83 +33,135 @@ pub(super) fn most_scores(classes: usize) -> usize {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Ranking {
     dropped_bits: u32,
+    /// Sorted and added up as far as `compacted`.
     entries: Vec<Entry>,
-    /// Entries left by the last compaction.
     compacted: usize,
+    /// The keys of rows of other classes that count one each, before they become entries. With many classes and no
+    /// weights almost every row is one of these, and bare numbers are sorted fastest.
+    others: Vec<u64>,
+}
+
+/// Room to work in that all rankings share; taking memory anew would take longer than what is done with it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Scratch {
+    entries: Vec<Entry>,
 }
 
 /// A term of the weight at a score. Where a weight is too long for one f64 it has several.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Entry {
     key: u64,
-    is_positive: bool,
+    /// Above zero for rows of the class, below zero for the others.
     weight: f64,
 }
 
 impl Ranking {
-    /// Adds a row. Only rows that weigh something have a place here.
-    pub(super) fn push(&mut self, score: f64, is_positive: bool, weight: f64, most_scores: usize) {
-        let key = without_low_bits(ordered_bits(score), self.dropped_bits);
-        self.entries.push(Entry { key, is_positive, weight });
-        if self.entries.len() >= FEW_ENTRIES.max(2 * self.compacted) {
-            self.compact(most_scores);
+    /// Adds rows: the score of each, whether it is of the class, and its weight, which is not zero.
+    pub(super) fn extend(
+        &mut self,
+        rows: impl Iterator<Item = (f64, bool, f64)>,
+        most_scores: usize,
+        scratch: &mut Scratch,
+    ) {
+        for (score, is_positive, weight) in rows {
+            let key = without_low_bits(ordered_bits(score), self.dropped_bits);
+            if !is_positive && weight == 1.0 {
+                self.others.push(key);
+            } else {
+                self.entries.push(Entry { key, weight: if is_positive { weight } else { -weight } });
+            }
+        }
+        // It takes going through everything that is kept, so there should be enough that is new.
+        let new = self.others.len() + self.entries.len() - self.compacted;
+        if new >= FEW_ENTRIES.max(self.compacted).max(2 * most_scores) {
+            self.compact(most_scores, scratch);
         }
     }
 
     /// Adds the rows of `other`.
-    pub(super) fn merge(&mut self, other: &Ranking, most_scores: usize) {
+    pub(super) fn merge(&mut self, other: &Ranking, most_scores: usize, scratch: &mut Scratch) {
         self.entries.extend_from_slice(&other.entries);
+        self.others.extend_from_slice(&other.others);
         self.drop_bits(self.dropped_bits.max(other.dropped_bits));
-        self.compact(most_scores);
+        self.compact(most_scores, scratch);
     }
 
     /// The area under the curve, if there are rows of the class and others. Of the rows, which weigh `all`
     /// together, those that never were pushed are negatives that rank below everything.
     pub(super) fn auc(&self, all: &ExactSum, most_scores: usize) -> Option<f64> {
-        let mut whole = self.clone();
-        let mut unranked = all.clone();
-        self.entries.iter().for_each(|entry| unranked.add(-entry.weight));
-        let last = without_low_bits(ordered_bits(f64::NEG_INFINITY), self.dropped_bits);
-        for weight in unranked.canonical_terms() {
-            whole.entries.push(Entry { key: last, is_positive: false, weight });
+        let (mut whole, mut scratch) = (Cow::Borrowed(self), Scratch::default());
+        if !whole.is_compact(most_scores) {
+            whole.to_mut().compact(most_scores, &mut scratch);
         }
-        whole.compact(most_scores);
-
-        let positives = weight_of(&whole.entries, true).value();
-        let negatives = weight_of(&whole.entries, false).value();
+        let [mut negatives, positives] = weights_of(&whole.entries);
+        let mut unranked = all.clone();
+        unranked.subtract(&negatives);
+        unranked.subtract(&positives);
+        if !unranked.is_zero() {
+            negatives.merge(&unranked);
+            let last = without_low_bits(ordered_bits(f64::NEG_INFINITY), whole.dropped_bits);
+            let terms =
+                positive_terms(unranked).into_iter().map(|weight| Entry { key: last, weight: -weight });
+            whole.to_mut().entries.extend(terms);
+            whole.to_mut().compact(most_scores, &mut scratch);
+        }
+        let (negatives, positives) = (negatives.value(), positives.value());
         if positives == 0.0 || negatives == 0.0 {
             return None;
         }
         let (mut area, mut below) = (0.0, 0.0);
         for tied in whole.entries.chunk_by(|a, b| a.key == b.key) {
-            let negative = weight_of(tied, false).value();
-            area += weight_of(tied, true).value() * ((below + 0.5 * negative) / negatives);
+            let [negative, positive] = match sums_without_error(tied, 0.0) {
+                Some([negative, positive]) => [-negative, positive],
+                None => weights_of(tied).map(|weight| weight.value()),
+            };
+            area += positive * ((below + 0.5 * negative) / negatives);
             below += negative;
         }
         Some((area / positives).min(1.0))
     }
 
-    /// Sorts, drops as many bits as it takes, and adds up what ties.
-    fn compact(&mut self, most_scores: usize) {
-        self.entries.sort_by_key(|entry| entry.key);
-        self.drop_bits(self.dropped_bits.max(self.bits_to_drop(most_scores)));
-        let mut compacted = Vec::with_capacity(self.compacted);
-        for tied in self.entries.chunk_by(|a, b| a.key == b.key) {
-            if let [alone] = tied {
-                compacted.push(*alone);
-                continue;
-            }
-            for is_positive in [false, true] {
-                let terms = weight_of(tied, is_positive).canonical_terms();
-                compacted.extend(terms.into_iter().map(|weight| Entry {
-                    key: tied[0].key,
-                    is_positive,
-                    weight,
-                }));
+    fn is_compact(&self, most_scores: usize) -> bool {
+        self.others.is_empty() && self.entries.len() == self.compacted && self.compacted <= most_scores
+    }
+
+    /// Sorts, adds up what ties, and drops as many bits as it takes.
+    pub(super) fn compact(&mut self, most_scores: usize, scratch: &mut Scratch) {
+        self.entries.sort_by_key(|entry| entry.key); // nearly all are in order, which this finds
+        self.others.sort_unstable();
+        self.add_up_ties(scratch);
+        // There are at least as many entries as distinct keys.
+        if self.entries.len() > most_scores {
+            let bits = self.bits_to_drop(most_scores);
+            if bits > self.dropped_bits {
+                self.drop_bits(bits);
+                self.add_up_ties(scratch);
             }
         }
-        self.compacted = compacted.len();
-        self.entries = compacted;
+        self.compacted = self.entries.len();
+    }
+
+    /// Leaves one entry for the negatives and one for the positives at each key, or as many as it takes to be exact.
+    /// Entries and others are sorted.
+    fn add_up_ties(&mut self, scratch: &mut Scratch) {
+        let summed = &mut scratch.entries;
+        summed.clear();
+        let mut entries = &self.entries[..];
+        let mut others = &self.others[..];
+        loop {
+            let key = match (entries.first(), others.first()) {
+                (Some(entry), Some(&other)) => entry.key.min(other),
+                (Some(entry), None) => entry.key,
+                (None, Some(&other)) => other,
+                (None, None) => break,
+            };
+            let (tied, later) = entries.split_at(leading(entries, |entry| entry.key == key));
+            let (ones, later_others) = others.split_at(leading(others, |&other| other == key));
+            add_up(key, tied, ones.len() as f64, summed);
+            (entries, others) = (later, later_others);
+        }
+        std::mem::swap(&mut self.entries, summed);
+        self.others.clear();
     }
 
     /// The fewest low bits without which at most so many distinct keys remain. The entries are sorted, so two
@@ -132,11 +186,78 @@ impl Ranking {
     fn drop_bits(&mut self, bits: u32) {
         self.dropped_bits = bits;
         self.entries.iter_mut().for_each(|entry| entry.key = without_low_bits(entry.key, bits));
+        self.others.iter_mut().for_each(|key| *key = without_low_bits(*key, bits));
     }
 }
 
-fn weight_of(entries: &[Entry], is_positive: bool) -> ExactSum {
-    entries.iter().filter(|entry| entry.is_positive == is_positive).map(|entry| entry.weight).collect()
+/// How many of the first things are such.
+#[inline]
+fn leading<T>(things: &[T], is_such: impl Fn(&T) -> bool) -> usize {
+    things.iter().position(|thing| !is_such(thing)).unwrap_or(things.len())
+}
+
+/// Appends the sum of what is tied, and of negatives that count one each, negatives first.
+fn add_up(key: u64, tied: &[Entry], others: f64, summed: &mut Vec<Entry>) {
+    match tied {
+        [] => summed.push(Entry { key, weight: -others }),
+        [alone] if others == 0.0 => summed.push(*alone),
+        _ => {
+            if let Some(sums) = sums_without_error(tied, others) {
+                let sums = sums.into_iter().filter(|&weight| weight != 0.0);
+                return summed.extend(sums.map(|weight| Entry { key, weight }));
+            }
+            let [mut negative, positive] = weights_of(tied);
+            negative.add(others);
+            let terms =
+                positive_terms(negative).into_iter().map(|weight| -weight).chain(positive_terms(positive));
+            summed.extend(terms.map(|weight| Entry { key, weight }));
+        }
+    }
+}
+
+/// The weights of negatives and of positives, the former below zero, if plain sums lose nothing.
+fn sums_without_error(entries: &[Entry], others: f64) -> Option<[f64; 2]> {
+    let mut sums = [-others, 0.0];
+    for entry in entries {
+        let sum = &mut sums[usize::from(entry.weight > 0.0)];
+        let (new, error) = two_sum(*sum, entry.weight);
+        if error != 0.0 {
+            return None;
+        }
+        *sum = new;
+    }
+    Some(sums)
+}
+
+/// The weights of negatives and of positives.
+fn weights_of(entries: &[Entry]) -> [ExactSum; 2] {
+    let mut weights = <[ExactSum; 2]>::default();
+    // Whole numbers are added up a good many at a time.
+    for some in entries.chunks(64) {
+        if let Some([negative, positive]) = sums_without_error(some, 0.0) {
+            weights[0].add(-negative);
+            weights[1].add(positive);
+        } else {
+            some.iter().for_each(|entry| weights[usize::from(entry.weight > 0.0)].add(entry.weight.abs()));
+        }
+    }
+    weights
+}
+
+/// The one way to write a sum above zero as terms above zero: rounded down, then what remains rounded down, and so on.
+fn positive_terms(mut rest: ExactSum) -> Vec<f64> {
+    let mut terms = Vec::new();
+    while !rest.is_zero() {
+        let mut term = rest.value();
+        rest.add(-term);
+        if rest.is_negative() {
+            let below = term.next_down();
+            rest.add(term - below);
+            term = below;
+        }
+        terms.push(term);
+    }
+    terms
 }
 
 /// The bits of a number, turned so that they sort as numbers do: −∞ first, ∞ last, −0 as 0. Numbers of opposite
@@ -159,8 +280,16 @@ mod tests {
 
     fn ranking(rows: &[Row], most_scores: usize) -> Ranking {
         let mut ranking = Ranking::default();
-        rows.iter()
-            .for_each(|&(score, is_positive, weight)| ranking.push(score, is_positive, weight, most_scores));
+        // In stretches of all lengths, as batches are.
+        let mut rest = rows;
+        for length in (0..5).cycle() {
+            let (now, later) = rest.split_at(length.min(rest.len()));
+            ranking.extend(now.iter().copied(), most_scores, &mut Scratch::default());
+            rest = later;
+            if rest.is_empty() {
+                return ranking;
+            }
+        }
         ranking
     }
 
@@ -169,7 +298,7 @@ mod tests {
     }
 
     fn compacted(mut ranking: Ranking, most_scores: usize) -> (u32, Vec<Entry>) {
-        ranking.compact(most_scores);
+        ranking.compact(most_scores, &mut Scratch::default());
         (ranking.dropped_bits, ranking.entries)
     }
 
@@ -202,7 +331,7 @@ mod tests {
             for end in ends {
                 // Each part may have kept more scores than the whole will.
                 let mut part = ranking(&turned[begin..end], most_scores * 2);
-                part.merge(&merged, most_scores + 1);
+                part.merge(&merged, most_scores + 1, &mut Scratch::default());
                 merged = part;
                 begin = end;
             }
@@ -243,10 +372,15 @@ mod tests {
 
     #[test]
     fn memory_stays_bounded() {
-        let mut ranking = Ranking::default();
+        let (mut ranking, mut scratch) = (Ranking::default(), Scratch::default());
         for i in 0..100_000u32 {
-            ranking.push((f64::from(i) * 0.618).fract(), i % 3 == 0, 0.1, 256);
-            assert!(ranking.entries.len() <= 2 * 2 * 256 * 4);
+            let weight = if i < 50_000 { 0.1 } else { 1.0 };
+            ranking.extend(
+                [((f64::from(i) * 0.618).fract(), i % 3 == 0, weight)].into_iter(),
+                256,
+                &mut scratch,
+            );
+            assert!(ranking.entries.len() + ranking.others.len() <= 2 * 2 * 256 * 4);
         }
     }
 

@@ -3,10 +3,9 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::batch::CategoryColumn;
+use crate::batch::{BatchColumn, CategoryColumn};
 use crate::families::Unseen;
 use crate::schema::{Column, Kind, Schema};
-use crate::settings::Settings;
 
 const CLASSES: [&str; 3] = ["a", "b", "c"];
 
@@ -196,16 +195,31 @@ fn certainty_beyond_rounding_still_ranks() {
 
 #[test]
 fn log_odds_keep_their_digits() {
-    let mut odds = Vec::new();
-    write_log_odds(&[0.0, -50.0, -51.0], 0, &mut odds);
+    let log_odds = |log_weights: &[f64]| {
+        let mut posterior = RowPosterior::default();
+        posterior.set(log_weights);
+        posterior.log_odds
+    };
+    let odds = log_odds(&[0.0, -50.0, -51.0]);
     assert_eq!(odds[0], 50.0 - (-1f64).exp().ln_1p());
     close(softplus(-odds[0]) / ((-50f64).exp() + (-51f64).exp()), 1.0);
-    write_log_odds(&[-3.0, f64::NEG_INFINITY], 0, &mut odds);
-    assert_eq!(odds, [f64::INFINITY, f64::NEG_INFINITY]);
-    write_log_odds(&[-3.0], 0, &mut odds);
-    assert_eq!(odds, [f64::INFINITY]);
-    write_log_odds(&[-2.0, -2.0], 0, &mut odds);
-    assert_eq!(odds, [0.0, 0.0]);
+    assert_eq!(log_odds(&[-3.0, f64::NEG_INFINITY]), [f64::INFINITY, f64::NEG_INFINITY]);
+    assert_eq!(log_odds(&[-3.0]), [f64::INFINITY]);
+    assert_eq!(log_odds(&[-2.0, -2.0]), [0.0, 0.0]);
+}
+
+#[test]
+fn the_posterior_of_a_row_is_that_of_a_batch() {
+    let rows =
+        [[0.0, -50.0, -51.0], [-2.0, -2.0, -900.0], [f64::NEG_INFINITY; 3], [-1e4, -1e4 + 0.1, -1e4 - 0.7]];
+    let scores = scores(3, rows.concat());
+    let posterior = scores.normalize();
+    let mut of_row = RowPosterior::default();
+    for row in 0..rows.len() {
+        of_row.set(scores.log_weights(row));
+        assert_eq!(of_row.probability, posterior.row(row));
+        assert_eq!(of_row.best, posterior.best(row));
+    }
 }
 
 #[test]
@@ -387,9 +401,24 @@ fn a_fault_in_a_fold_is_told_by_its_row_in_the_table() {
     assert_eq!(error, Error::Weight { row: 102, weight: -2.0 });
 
     batch.weights[2] = 1e200;
-    let mut statistics = FoldStatistics::empty(&schema, 2);
-    statistics.observe(&batch, &assigned).unwrap();
-    let models = statistics.models(&Settings::default()).unwrap();
-    let error = models.evaluate(&batch, &assigned, &mut Evaluation::new()).unwrap_err();
+    let error = FoldParts::new(&batch, &assigned).unwrap_err();
     assert_eq!(error, Error::HeavyRow { row: 102, weight: 1e200, limit: HEAVIEST_ROW });
+
+    let schema = Schema::new("y", vec![Column::new("x", Kind::Number)]).unwrap();
+    let value = f64::INFINITY;
+    batch.columns = vec![BatchColumn::Number(vec![1.0, 2.0, value])];
+    batch.weights.clear();
+    let error = FoldStatistics::empty(&schema, 2).observe(&batch, &assigned).unwrap_err();
+    assert_eq!(error, Error::Infinite { row: 102, column: "x".into(), value });
+}
+
+proptest! {
+    #[test]
+    fn halves_are_rounded_away_from_zero(bits in any::<u64>(), halves in -9i64..9, places in 0..60u32) {
+        let near = halves as f64 / 2.0 + (places as f64 - 30.0) * f64::EPSILON;
+        let large = (1u64 << 52) as f64 + halves as f64 / 2.0;
+        for x in [f64::from_bits(bits), halves as f64 / 2.0, near, large, -large, large / 2.0, -large / 2.0] {
+            prop_assert_eq!(round(x).to_bits(), x.round().to_bits(), "{}", x);
+        }
+    }
 }
