@@ -2,10 +2,10 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use priory_input::text::{
-    CharacterNgrams, Cjk, LetterCase, Normalization, Reach, StopWords, TokenSettings, TokenStyle, Tokenizer,
-    WordNgrams,
+use priory::{
+    CharacterNgrams, Cjk, LetterCase, Normalization, Reach, StopWords, TokenSettings, TokenStyle, WordNgrams,
 };
+use priory_input::text::Tokenizer;
 
 fuzz_target!(|input: &[u8]| {
     let Some((&choices, document)) = input.split_first_chunk::<4>() else { return };
@@ -57,5 +57,6 @@ fn settings([style, flags, sizes, language]: [u8; 4]) -> TokenSettings {
         stop_words: if flag(5) { StopWords::English } else { StopWords::None },
         stemming: flag(6).then(|| LANGUAGES[usize::from(language) % LANGUAGES.len()].to_owned()),
         hash_bits: None,
+        ..TokenSettings::default()
     }
 }

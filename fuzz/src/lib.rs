@@ -52,14 +52,28 @@ impl Choices {
         Some((choices, text))
     }
 
+    /// The same choices for a table of documents and perhaps their classes.
+    pub fn of_documents(mut self) -> Self {
+        (self.target, self.kinds) = (0, 0);
+        self.flags = self.flags & !4 | 64;
+        self
+    }
+
     fn schema(&self, header: &[String], all_text: bool) -> Schema {
         let target = self.target % header.len();
         let weight =
             (!all_text && self.flags & 4 != 0 && header.len() > 1).then(|| (target + 1) % header.len());
         let columns = header.iter().enumerate().filter(|(i, _)| *i != target && Some(*i) != weight);
         let columns = columns.map(|(i, name)| {
-            let number = !all_text && self.kinds >> (i % 8) & 1 == 1;
-            Column::new(name, if number { Kind::Number } else { Kind::Category })
+            let number = self.kinds >> (i % 8) & 1 == 1;
+            let kind = match (number, self.flags & 64 != 0) {
+                _ if all_text => Kind::Category,
+                (true, false) => Kind::Number,
+                (true, true) => Kind::Moments,
+                (false, false) => Kind::Category,
+                (false, true) => Kind::Text,
+            };
+            Column::new(name, kind)
         });
         let mut missing: Vec<String> = MISSING_SPELLINGS.map(String::from).to_vec();
         if self.flags & 8 != 0 {
@@ -229,6 +243,11 @@ fn written(batch: &Batch, row: usize) -> Row {
         BatchColumn::Number(numbers) if !numbers[row].is_nan() => {
             Some(format!("{:x}", numbers[row].to_bits()))
         }
+        BatchColumn::Text(column) => column.document(row).map(|document| {
+            let name =
+                |&(token, count): &(u32, u32)| format!("{}:{count}", column.tokens.name(token as usize));
+            document.iter().map(name).collect::<Vec<_>>().join("|")
+        }),
         _ => batch.written(column, row),
     }));
     values.extend(batch.weights.get(row).map(|weight| Some(format!("{:x}", weight.to_bits()))));
@@ -255,7 +274,8 @@ fn check_numbers(rows: &[Row], texts: &[Row], choices: &Choices) {
             let number = text.trim().parse::<f64>().ok().filter(|x| x.is_finite());
             let expected = match column.kind {
                 _ if schema.is_missing(text) => None,
-                Kind::Number => number.map(|x| format!("{:x}", x.to_bits())),
+                Kind::Text => continue,
+                Kind::Number | Kind::Moments => number.map(|x| format!("{:x}", x.to_bits())),
                 _ => Some(text.to_owned()),
             };
             assert_eq!(value, &expected, "{text:?} in {choices:?}");
@@ -276,6 +296,10 @@ pub fn check_model(statistics: &Statistics, settings: &Settings) {
             match column {
                 BatchColumn::Category(column) => column.push(Some("never met")),
                 BatchColumn::Number(numbers) => numbers.push(0.5),
+                BatchColumn::Text(column) => {
+                    column.add("never met");
+                    column.end_document();
+                }
             }
         }
         let posterior = model.score(&batch).expect("the batch fits the model").normalize();

@@ -160,7 +160,8 @@ impl TarHeader {
             .enumerate()
             .map(|(i, &byte)| if (148..156).contains(&i) { 32 } else { u64::from(byte) })
             .sum();
-        if octal(field(148, 8))? != sum {
+        // A fuzzer cannot guess sums, and is to get behind them.
+        if octal(field(148, 8))? != sum && !cfg!(fuzzing) {
             return None;
         }
         let mut path = field(0, 100).to_vec();
