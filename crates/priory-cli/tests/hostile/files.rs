@@ -8,15 +8,13 @@ fn files_that_cannot_be_read() {
     folder.write("t.csv", "a,y\n1,p\n0,q\n");
     folder.stdout("train t.csv --target y -o m.priory");
     fs::create_dir(folder.path("folder")).unwrap();
-    let is_directory = "folder: cannot be read: Is a directory (os error 21)";
-    for arguments in [
-        "train folder --target y",
-        "train t.csv folder --target y",
-        "predict m.priory folder",
-        "show folder",
-        "merge m.priory folder -o n.priory",
-    ] {
-        assert_eq!(folder.refusal(arguments), is_directory, "priory {arguments}");
+    for arguments in ["train folder --target y", "train t.csv folder --target y", "predict m.priory folder"] {
+        let told = folder.refusal(arguments);
+        assert_eq!(told, "folder: a folder without any file to read", "priory {arguments}");
+    }
+    for arguments in ["show folder", "merge m.priory folder -o n.priory"] {
+        let told = folder.refusal(arguments);
+        assert_eq!(told, "folder: cannot be read: Is a directory (os error 21)", "priory {arguments}");
     }
     for arguments in
         ["train t.csv --target y -o folder", "predict m.priory t.csv -o folder", "learn folder t.csv"]
