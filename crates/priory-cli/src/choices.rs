@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use priory::{
-    Column, Family, Kind, MissingValues, Prior, Pseudocounts, Schema, Settings, Smoothing, VarianceFloor,
+    Column, Family, Kind, MissingValues, Prior, Pseudocounts, Schema, Selection, Settings, Smoothing,
+    VarianceFloor,
 };
 use priory_input::{BadValues, Encoding, InputFormat, Purpose, ReadOptions, Table};
 
@@ -125,6 +126,17 @@ pub(crate) fn parse_floor(text: &str) -> Result<VarianceFloor, String> {
         Some(("added", amount)) => Ok(VarianceFloor::Added(parse_amount(amount)?)),
         Some(("sklearn", share)) => Ok(VarianceFloor::Sklearn(parse_amount(share)?)),
         _ => Err("expected relative:R, absolute:A, added:A, sklearn or sklearn:R".into()),
+    }
+}
+
+pub(crate) fn parse_select(text: &str) -> Result<Selection, String> {
+    match text {
+        "all" => Ok(Selection::All),
+        "auto" => Ok(Selection::Auto),
+        _ => {
+            let most = text.parse().ok().filter(|&most| most > 0).map(Selection::Best);
+            most.ok_or_else(|| format!("`{text}` is not a number of columns from 1 on, nor auto or all"))
+        }
     }
 }
 
@@ -314,6 +326,9 @@ impl SettingsArgs {
         }
         if let Some(floor) = self.variance_floor {
             settings.variance_floor = floor;
+        }
+        if let Some(select) = self.select {
+            settings.select = select;
         }
         settings.check()?;
         Ok(())

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use priory::{
-    Column, Decision, Family, Kind, MISSING_SPELLINGS, Schema, Settings, Stored, TakenAs, canonical_order,
-    infer,
+    Column, Decision, Family, Kind, MISSING_SPELLINGS, Schema, Selection, Settings, Stored, TakenAs,
+    canonical_order, infer,
 };
 use priory_input::Table;
 use serde::{Deserialize, Serialize};
@@ -101,9 +101,13 @@ impl Understood {
     }
 
     /// Puts the families that were asked for into the settings. Columns of numbers of which no more than sums will be
-    /// used are counted like that.
+    /// used are counted like that, unless columns are to be selected: sums do not tell which help.
     pub(crate) fn apply(&mut self, settings: &mut Settings) {
         settings.families.extend(self.families.clone());
+        if settings.select != Selection::All {
+            let sums = self.schema.columns.iter_mut().filter(|column| column.kind == Kind::Moments);
+            return sums.for_each(|column| column.kind = Kind::Number);
+        }
         let Some(family) = settings.numbers else { return };
         let others = self.schema.columns.iter_mut().filter(|column| column.kind == Kind::Number);
         for column in others.filter(|column| !settings.families.contains_key(&column.name)) {
@@ -165,7 +169,7 @@ pub(crate) fn describe_columns(schema: &Schema) -> String {
 }
 
 /// Names, but not hundreds of them.
-fn short_list(names: &[&str]) -> String {
+pub(crate) fn short_list(names: &[&str]) -> String {
     const MOST: usize = 12;
     let shown = names.iter().take(MOST).map(|name| short(name)).collect::<Vec<_>>().join(", ");
     if names.len() > MOST { format!("{shown} and {} more", names.len() - MOST) } else { shown }

@@ -10,10 +10,10 @@ use crate::families::categorical::MISSING_ROW;
 use crate::families::number::{NumberEstimate, Part};
 use crate::families::text::summary::TextSummary;
 use crate::fractions::{FractionExplanation, Fractions};
-use crate::model::{Explanation, LinearForm, MISSING_NAME, exponent_of, feature_name};
+use crate::model::{Explanation, LinearForm, MISSING_NAME, Model, exponent_of, feature_name};
 use crate::posterior::Outcome;
-use crate::schema::Schema;
-use crate::settings::{MissingValues, Settings};
+use crate::schema::{Column, Schema};
+use crate::settings::{MissingValues, Selection, Settings};
 use crate::statistics::Statistics;
 
 /// A model laid open: what was counted, and what follows from it.
@@ -25,6 +25,8 @@ pub struct Summary {
     pub classes: Vec<ClassSummary>,
     /// The features, in the order of the table.
     pub features: Vec<FeatureSummary>,
+    /// Columns that were counted but are not used, because others were selected.
+    pub left_out: Vec<String>,
     /// How many free parameters P(x | class) has under the naive assumption: K Σ (J − 1), and for a number
     /// as many as its family has.
     pub naive_parameters: BigUint,
@@ -98,9 +100,13 @@ impl Summary {
     /// # Errors
     /// As for [`new`](Self::new).
     pub fn with_top(statistics: &Statistics, settings: &Settings, top: usize) -> Result<Self> {
-        let statistics = statistics.canonical();
-        let model = statistics.estimate(settings)?;
-        let settings = &statistics.resolve(settings);
+        let all = statistics.schema();
+        let statistics = statistics.in_use(settings)?;
+        let is_used = |column: &&Column| statistics.schema.position(&column.name).is_some();
+        let left_out = all.columns.iter().filter(|column| !is_used(column)).map(|column| column.name.clone());
+        let left_out = left_out.collect();
+        let model = Model::new(&statistics, settings)?;
+        let settings = &Settings { select: Selection::All, ..statistics.resolve(settings) };
         let fractions = Fractions::new(&statistics, settings).ok();
         let priors = fractions.as_ref().map(Fractions::priors);
         let classes = model.classes().iter().enumerate().map(|(class, name)| ClassSummary {
@@ -141,6 +147,7 @@ impl Summary {
             rows: statistics.rows,
             classes: classes.collect(),
             features,
+            left_out,
             naive_parameters: BigUint::from(naive),
             joint_parameters: cells.map(|cells| BigUint::from(k) * (cells - 1_u32)),
         })
@@ -175,6 +182,7 @@ impl Summary {
                     .collect::<Map<_, _>>(),
                 "better_than_gaussian": feature.better_than_gaussian,
             })).collect::<Vec<_>>(),
+            "left_out": self.left_out,
             "parameters": {
                 "naive": json_count(&self.naive_parameters),
                 "joint": self.joint_parameters.as_ref().map(json_count),

@@ -145,20 +145,44 @@ pub(crate) fn best_factor(column: &NumberColumn) -> (f64, f64) {
     likelihoods.into_iter().max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or((1.0, f64::NEG_INFINITY))
 }
 
+/// log p(x | class) for every number of every class, without one row that holds it.
+pub(crate) fn ln_without_one(column: &NumberColumn, factor: f64) -> Vec<Vec<f64>> {
+    let background = Background::of(column);
+    let bandwidths = Bandwidths::of(column);
+    let of_class = |(class, numbers): (usize, &Numbers)| {
+        let bandwidth = bandwidths.of_class(class, factor);
+        let groups = grouped(&numbers.cells, bandwidth / POINTS);
+        ln_of_others(&numbers.cells, &groups, numbers.weight, bandwidth, &background)
+    };
+    column.classes.iter().enumerate().map(of_class).collect()
+}
+
 fn leave_one_out(numbers: &Numbers, bandwidth: f64, background: &Background) -> f64 {
     let groups = grouped(&numbers.cells, bandwidth / POINTS);
-    let rest = numbers.weight - 1.0;
+    let ln = ln_of_others(&groups, &groups, numbers.weight, bandwidth, background);
+    groups.iter().zip(ln).map(|(group, ln)| group.weight * ln).sum()
+}
+
+/// The logarithm of the density at some numbers, which are in order and among the groups, each without one row there.
+fn ln_of_others(
+    numbers: &[Weighed],
+    groups: &[Weighed],
+    weight: f64,
+    bandwidth: f64,
+    background: &Background,
+) -> Vec<f64> {
+    let rest = weight - 1.0;
     let share = Share::of_weight(rest.max(0.0));
     let mut start = 0;
-    let terms = groups.iter().map(|group| {
-        let (sum, first) = sum_around(&groups, start, group.value, bandwidth);
+    let ln = numbers.iter().map(|number| {
+        let (sum, first) = sum_around(groups, start, number.value, bandwidth);
         start = first;
         // A row does not speak for itself.
-        let others = (sum - group.weight.min(1.0)).max(0.0);
+        let others = (sum - number.weight.min(1.0)).max(0.0);
         let density = if rest > 0.0 { others * peak(bandwidth) / rest } else { 0.0 };
-        group.weight * background.ln_with(group.value, &share, density)
+        background.ln_with(number.value, &share, density)
     });
-    terms.sum()
+    ln.collect()
 }
 
 /// The bandwidth of each class by Silverman's rule.

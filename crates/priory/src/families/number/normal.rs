@@ -25,7 +25,7 @@ impl Normal {
 
     /// A class of which nothing is known is like everybody. If everybody is alike the column says nothing, and any
     /// variance will do.
-    fn floored(class: &Numbers, everybody: &Numbers, floor: VarianceFloor) -> Normal {
+    pub(crate) fn floored(class: &Numbers, everybody: &Numbers, floor: VarianceFloor) -> Normal {
         let own = if class.weight > 0.0 { class } else { everybody };
         let variance = match floor {
             VarianceFloor::Relative(share) => own.variance.max(share * everybody.variance),

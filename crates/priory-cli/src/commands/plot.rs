@@ -1,0 +1,94 @@
+//! `priory plot`: a picture of one column, of two, or of all.
+
+use std::io::Write;
+use std::path::Path;
+
+use anyhow::{Result, bail};
+use priory::{Features, Kind};
+use priory_input::store;
+
+use crate::args::{Format, PlotArgs};
+use crate::model_file;
+use crate::output::{has_colours, note, plural, report_out, terminal_width};
+use crate::plot::terminal::Screen;
+use crate::plot::{Detail, Picture, Subject, svg, terminal};
+
+/// More panels than this are not put into one file; the best are.
+const MOST_PANELS: usize = 24;
+
+pub(crate) fn run(args: &PlotArgs) -> Result<()> {
+    let (statistics, mut settings) = model_file::read(&args.model)?;
+    args.settings.apply(&mut settings)?;
+    if let Some(path) = &args.output {
+        check_name(path)?;
+    }
+    let subject = Subject::new(&statistics, &settings)?;
+    // By gain; only asked for where it decides what is shown.
+    let ranked = || -> Result<Vec<String>> {
+        let ranked = Features::new(&statistics, &settings)?.ranked.into_iter();
+        let used = ranked.filter(|rank| rank.used && rank.kind != Kind::Text);
+        Ok(used.map(|rank| rank.columns[0].clone()).collect())
+    };
+    match &args.output {
+        Some(path) => {
+            let detail = Detail { points: 320, values: 16, map: (98, 72) };
+            let picture = match &args.columns[..] {
+                [] => all(&subject, &ranked()?, Detail { points: 160, values: 8, ..detail })?,
+                columns => one(&subject, columns, detail)?,
+            };
+            store::replace_file(path, svg::draw(&picture).as_bytes())?;
+            note(&format!("{}: {}", plural(picture.panels.len() as u64, "panel"), path.display()));
+        }
+        None => {
+            let screen = Screen { width: terminal_width(), colours: has_colours() };
+            let detail = Detail { points: 2 * screen.panel(), values: 20, map: screen.map() };
+            let mut columns = args.columns.clone();
+            if columns.is_empty() {
+                let ranked = ranked()?;
+                columns.extend(ranked.first().cloned());
+                if ranked.len() > 1 {
+                    note(&format!(
+                        "the most telling of {} columns; priory features ranks them",
+                        ranked.len()
+                    ));
+                }
+            }
+            let picture = one(&subject, &columns, detail)?;
+            let mut out = report_out(Format::Text);
+            write!(out, "{}", terminal::draw(&picture, screen))?;
+            out.flush()?;
+        }
+    }
+    Ok(())
+}
+
+/// A column, or two against each other.
+fn one(subject: &Subject<'_>, columns: &[String], detail: Detail) -> Result<Picture> {
+    let panel = match columns {
+        [column] => subject.column(column, detail)?,
+        [across, up] => subject.pair(across, up, detail)?,
+        _ => bail!("there is no column to draw"),
+    };
+    Ok(subject.picture(vec![panel]))
+}
+
+/// All columns, the best first.
+fn all(subject: &Subject<'_>, ranked: &[String], detail: Detail) -> Result<Picture> {
+    let panels = ranked.iter().take(MOST_PANELS).map(|column| subject.column(column, detail));
+    let panels = panels.collect::<Result<Vec<_>>>()?;
+    if panels.is_empty() {
+        bail!("there is no column to draw");
+    }
+    if ranked.len() > MOST_PANELS {
+        note(&format!("the best {MOST_PANELS} of {} columns; name a column to see it", ranked.len()));
+    }
+    Ok(subject.picture(panels))
+}
+
+/// A picture under the name of something else would not open.
+fn check_name(path: &Path) -> Result<()> {
+    match path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("svg")) {
+        true => Ok(()),
+        false => bail!("{}: pictures are written as SVG; call the file something.svg", path.display()),
+    }
+}
