@@ -236,6 +236,14 @@ fn a_selection_lasts_and_can_be_taken_back() {
     let output = run(&folder, "predict two.priory new.csv");
     assert_eq!(String::from_utf8(output.stdout).unwrap(), "prediction\nAdelie\n");
     assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
+    // Settings may name columns that are left out.
+    succeeds(&folder, "train examples/tennis.csv --target play --as wind=bernoulli --select 1 -o one.priory");
+    let one = succeeds(&folder, "show one.priory --fractions");
+    assert!(
+        one.contains("outlook: categorical")
+            && one.contains("counted, not used: temperature, humidity, wind"),
+        "{one}"
+    );
     // Adding and taking away rows leaves the file as it was.
     let before = fs::read(folder.path().join("two.priory")).unwrap();
     succeeds(&folder, "learn two.priory examples/penguins.csv");

@@ -13,7 +13,7 @@ use crate::fractions::{FractionExplanation, Fractions};
 use crate::model::{Explanation, LinearForm, MISSING_NAME, Model, exponent_of, feature_name};
 use crate::posterior::Outcome;
 use crate::schema::{Column, Schema};
-use crate::settings::{MissingValues, Selection, Settings};
+use crate::settings::{MissingValues, Settings};
 use crate::statistics::Statistics;
 
 /// A model laid open: what was counted, and what follows from it.
@@ -106,8 +106,8 @@ impl Summary {
         let left_out = all.columns.iter().filter(|column| !is_used(column)).map(|column| column.name.clone());
         let left_out = left_out.collect();
         let model = Model::new(&statistics, settings)?;
-        let settings = &Settings { select: Selection::All, ..statistics.resolve(settings) };
-        let fractions = Fractions::new(&statistics, settings).ok();
+        let settings = &statistics.resolve(settings);
+        let fractions = Fractions::of(statistics.clone(), settings).ok();
         let priors = fractions.as_ref().map(Fractions::priors);
         let classes = model.classes().iter().enumerate().map(|(class, name)| ClassSummary {
             name: name.clone(),
