@@ -195,12 +195,12 @@ pub(crate) struct SettingsArgs {
     pub(crate) missing_values: Option<MissingChoice>,
     /// The family of all columns of numbers, for example `--numbers gaussian`; auto gives each column its own
     ///
-    /// gaussian, student, log-normal, exponential, gamma, poisson, geometric, binomial[:N], uniform, kernel, silverman,
-    /// mixture, histogram, equal-width[:N], equal-frequency[:N], proportional, mdl, values or auto. For single columns:
-    /// `--as age=gaussian`. [default: auto, or what the model was trained with]
+    /// gaussian, student, log-normal, exponential, gamma, poisson, geometric, binomial or binomial:N, uniform, kernel,
+    /// silverman, mixture, histogram, equal-width:N, equal-frequency:N, proportional, mdl, values or auto. For single
+    /// columns: `--as age=gaussian`. [default: auto, or what the model was trained with]
     #[arg(long, value_name = "FAMILY", value_parser = parse_numbers_or_auto)]
     pub(crate) numbers: Option<NumbersChoice>,
-    /// The least variance of a Gaussian: relative:R, absolute:A, added:A or sklearn[:R]
+    /// The least variance of a Gaussian: relative:R, absolute:A, added:A, sklearn or sklearn:R
     ///
     /// A share of the column's variance, an amount, an amount that is added, or scikit-learn's rule: R times the largest
     /// variance of any column is added. Example: `--numbers gaussian --variance-floor sklearn` [default: relative:1e-9]
