@@ -67,7 +67,7 @@ impl Files {
         }
         files.sort_unstable();
         if files.is_empty() {
-            return Err(Error::EmptyFolder { name: path.into() });
+            return Err(Error::NotText { name: path.into(), what: "a folder without documents" });
         }
         let source = FileSource::Folder { files: files.into_iter(), root: PathBuf::from(path) };
         Ok(Files { name: path.into(), encoding, source, read: 0 })

@@ -24,12 +24,6 @@ pub enum Error {
         /// The file.
         name: String,
     },
-    /// A folder was to be read as documents.
-    #[error("{name}: a folder without any file to read")]
-    EmptyFolder {
-        /// The folder.
-        name: String,
-    },
     /// The bytes are not a table of text.
     #[error("{name}: this is {what}")]
     NotText {

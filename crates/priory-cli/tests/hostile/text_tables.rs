@@ -173,3 +173,17 @@ fn more_classes_than_can_be_counted() {
         assert_eq!(told, "t.csv: the target `y` has more than 65536 classes");
     }
 }
+
+#[test]
+fn thousands_of_classes_can_be_counted() {
+    let folder = Folder::new();
+    let rows: String = (0..30_000_u32).map(|i| format!("{}.5,k{}\n", i % 1_000, i * 11 % 6_000)).collect();
+    folder.write("t.csv", format!("a,y\n{rows}"));
+    for threads in [1, 2] {
+        folder.stdout(&format!(
+            "train t.csv --target y --as a=number -o m{threads}.priory --threads {threads}"
+        ));
+    }
+    assert!(fs::read(folder.path("m1.priory")).unwrap() == fs::read(folder.path("m2.priory")).unwrap());
+    assert!(folder.stdout("show m1.priory").contains("6000 classes"));
+}
