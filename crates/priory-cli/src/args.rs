@@ -253,6 +253,7 @@ pub(crate) struct SchemaArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   priory predict tennis.priory examples/tennis.csv
+  priory predict tennis.priory examples/tennis.csv --keep outlook,play
   priory predict tennis.priory new.csv --probabilities -o predicted.csv")]
 pub(crate) struct PredictArgs {
     /// The model
@@ -264,6 +265,12 @@ pub(crate) struct PredictArgs {
     /// Add a column `P(class)` for each class, for example `predict m.priory new.csv --probabilities`
     #[arg(long)]
     pub(crate) probabilities: bool,
+    /// Columns of DATA to carry through as they are, before the prediction, for example `--keep id,name`
+    ///
+    /// Any columns will do, whether the model knows them or not, the target as well. A column with a comma in its name is
+    /// named by itself: `--keep "name, first" --keep id`
+    #[arg(long, value_name = "COLUMNS")]
+    pub(crate) keep: Vec<String>,
     /// How to write the predictions: csv or jsonl, for example `--format jsonl` [default: what the output's name says,
     /// or csv]
     #[arg(long, value_enum, hide_possible_values = true)]

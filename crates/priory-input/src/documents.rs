@@ -363,6 +363,12 @@ impl DocumentParser {
                 },
             }
         }
+        for (kept, &position) in batch.kept.iter_mut().zip(&plan.kept) {
+            match is_class(position) {
+                true => kept.push(class),
+                false => kept.push(Some(&String::from_utf8_lossy(document))),
+            }
+        }
         batch.rows += 1;
     }
 }

@@ -46,7 +46,7 @@ mod tally;
 mod text;
 mod vocabulary;
 
-pub use batch::{Batch, BatchColumn, CategoryColumn, MISSING, TextColumn};
+pub use batch::{Batch, BatchColumn, CategoryColumn, KeptColumn, MISSING, TextColumn};
 pub use error::{Error, Result};
 pub use evaluate::{
     CalibrationBin, ClassReport, Evaluation, EvaluationReport, FoldModels, FoldParts, FoldStatistics, Folds,

@@ -53,7 +53,7 @@ impl Table {
         let number = |row: &Row| row.1[3].map_or(f64::NAN, |value| 0.7 * value as f64 - 2.0);
         let numbers = self.numbers.then(|| BatchColumn::Number(self.rows.iter().map(number).collect()));
         let columns = columns.into_iter().map(BatchColumn::Category).chain(numbers).collect();
-        Batch { first_row: 1, rows: self.rows.len(), classes, weights, columns }
+        Batch { first_row: 1, rows: self.rows.len(), classes, weights, columns, ..Batch::default() }
     }
 }
 
