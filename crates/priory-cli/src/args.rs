@@ -254,7 +254,7 @@ pub(crate) struct SchemaArgs {
 #[command(after_help = "Examples:
   priory predict tennis.priory examples/tennis.csv
   priory predict tennis.priory examples/tennis.csv --keep outlook,play
-  priory predict tennis.priory new.csv --probabilities -o predicted.csv")]
+  priory predict tennis.priory new.csv --probabilities -o predicted.parquet")]
 pub(crate) struct PredictArgs {
     /// The model
     #[arg(value_hint = ValueHint::FilePath)]
@@ -271,8 +271,8 @@ pub(crate) struct PredictArgs {
     /// named by itself: `--keep "name, first" --keep id`
     #[arg(long, value_name = "COLUMNS")]
     pub(crate) keep: Vec<String>,
-    /// How to write the predictions: csv or jsonl, for example `--format jsonl` [default: what the output's name says,
-    /// or csv]
+    /// How to write the predictions: csv, jsonl or, to a file, parquet, for example `--format jsonl` [default: what the
+    /// output's name says, or csv]
     #[arg(long, value_enum, hide_possible_values = true)]
     pub(crate) format: Option<PredictionFormat>,
     #[command(flatten)]
@@ -411,6 +411,7 @@ pub(crate) struct MergeArgs {
 pub(crate) enum PredictionFormat {
     Csv,
     Jsonl,
+    Parquet,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]

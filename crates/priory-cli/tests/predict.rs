@@ -207,3 +207,103 @@ fn documents_can_be_kept_with_their_class() {
         "text,class,prediction\nsee you,ham,ham\n\"buy, über\",spam,spam\nbuy now,spam,spam\n"
     );
 }
+
+#[cfg(feature = "arrow")]
+mod parquet_files {
+    use arrow_array::cast::AsArray;
+    use arrow_array::types::{Float64Type, Int32Type};
+    use arrow_array::{Array, RecordBatch};
+    use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+
+    use super::*;
+
+    fn read(bytes: Vec<u8>) -> Vec<RecordBatch> {
+        let reader = ParquetRecordBatchReaderBuilder::try_new(bytes::Bytes::from(bytes)).unwrap();
+        reader.with_batch_size(1 << 20).build().unwrap().map(Result::unwrap).collect()
+    }
+
+    /// The rows as CSV would have them.
+    fn csv(batches: &[RecordBatch]) -> String {
+        let mut text = String::new();
+        for batch in batches {
+            for row in 0..batch.num_rows() {
+                let cells = batch.columns().iter().map(|column| {
+                    if let Some(strings) = column.as_string_opt::<i64>() {
+                        return if strings.is_null(row) {
+                            String::new()
+                        } else {
+                            strings.value(row).to_owned()
+                        };
+                    }
+                    if let Some(numbers) = column.as_primitive_opt::<Float64Type>() {
+                        return numbers.value(row).to_string();
+                    }
+                    let dictionary = column.as_dictionary::<Int32Type>();
+                    let names = dictionary.values().as_string::<i32>();
+                    names.value(dictionary.keys().value(row) as usize).to_owned()
+                });
+                text += &(cells.collect::<Vec<_>>().join(",") + "\n");
+            }
+        }
+        text
+    }
+
+    #[test]
+    fn the_same_predictions_stand_in_columns() {
+        let folder = Folder::new();
+        let rows = (0..100_000).map(|i| format!("{i},{},{}\n", ["x", "z", "?"][i % 3], i % 10));
+        folder.write("t.csv", format!("id,a,k\n{}", rows.collect::<String>()));
+        let expected = folder.stdout("predict m.priory t.csv --keep k,id,a --probabilities");
+        let (header, expected) = expected.split_once('\n').unwrap();
+        for threads in [1, 3] {
+            let arguments = format!("--keep k,id,a --probabilities --threads {threads}");
+            folder.stdout(&format!("predict m.priory t.csv {arguments} -o {threads}.parquet"));
+            let batches = read(fs::read(folder.path(&format!("{threads}.parquet"))).unwrap());
+            let names: Vec<String> =
+                batches[0].schema().fields().iter().map(|field| field.name().clone()).collect();
+            assert_eq!(names.join(","), header);
+            assert!(csv(&batches) == *expected);
+        }
+        assert!(fs::read(folder.path("1.parquet")).unwrap() == fs::read(folder.path("3.parquet")).unwrap());
+
+        // What was written can be read again.
+        let again = folder.stdout("predict m.priory 1.parquet --keep k,id,a --probabilities");
+        assert!(again.split_once('\n').unwrap() == (header, expected));
+    }
+
+    #[test]
+    fn missing_is_not_empty() {
+        let folder = Folder::new();
+        folder.write(
+            "t.jsonl",
+            "{\"a\":\"x\",\"s\":\"\"}\n{\"a\":\"z\",\"s\":null}\n{\"a\":\"z\",\"s\":\"\\\"\"}\n",
+        );
+        folder.stdout("predict m.priory t.jsonl --keep s -o p.parquet");
+        let batches = read(fs::read(folder.path("p.parquet")).unwrap());
+        let [batch] = &batches[..] else { panic!("one row group") };
+        let strings: Vec<Option<&str>> = batch.column(0).as_string::<i64>().iter().collect();
+        assert_eq!(strings, [Some(""), None, Some("\"")]);
+        let schema = batch.schema();
+        assert_eq!(schema.fields().len(), 2);
+        assert!(schema.field(0).is_nullable() && !schema.field(1).is_nullable());
+    }
+
+    #[test]
+    fn a_file_is_whole_or_not_there() {
+        let folder = Folder::new();
+        folder.write("t.csv", "a\nx\n\"z\n").write("p.parquet", "old");
+        assert!(folder.failure("predict m.priory t.csv -o p.parquet").contains("quote"));
+        assert_eq!(fs::read(folder.path("p.parquet")).unwrap(), b"old");
+        assert_eq!(fs::read_dir(folder.folder.path()).unwrap().count(), 4);
+        assert_eq!(
+            folder.failure("predict m.priory t.csv --format parquet"),
+            "error: predictions in Parquet go to a file: name it with -o predicted.parquet"
+        );
+        // No rows are a table as well.
+        folder.write("t.csv", "a\n");
+        folder.stdout("predict m.priory t.csv --probabilities -o none.parquet");
+        assert!(
+            read(fs::read(folder.path("none.parquet")).unwrap()).iter().all(|batch| batch.num_rows() == 0)
+        );
+    }
+}

@@ -27,18 +27,13 @@ pub(crate) fn run(args: &PredictArgs, threads: usize) -> Result<()> {
     table.keep(&kept)?;
     let columns = Columns::new(args, &kept, &model, format)?;
     let reader = table.reader(model.schema(), Purpose::Scoring)?;
-    let syntax = match format {
-        PredictionFormat::Csv => Syntax::Csv,
-        PredictionFormat::Jsonl => Syntax::Json,
-    };
-    let lines = Lines::new(&columns, syntax);
-    let seen = match &args.output {
-        None => write_lines(&lines, &model, &reader, &mut io::stdout(), "standard output", threads)?,
-        Some(path) => {
-            let mut out = NewFile::create(path)?;
-            let seen = write_lines(&lines, &model, &reader, &mut out, &path.to_string_lossy(), threads)?;
-            out.finish()?;
-            seen
+    let task = Task { model: &model, reader: &reader, columns: &columns, threads };
+    let seen = match (format, &args.output) {
+        (PredictionFormat::Csv, output) => task.write_text(Syntax::Csv, output.as_deref())?,
+        (PredictionFormat::Jsonl, output) => task.write_text(Syntax::Json, output.as_deref())?,
+        (PredictionFormat::Parquet, Some(output)) => task.write_parquet(output)?,
+        (PredictionFormat::Parquet, None) => {
+            bail!("predictions in Parquet go to a file: name it with -o predicted.parquet");
         }
     };
     seen.warn();
@@ -72,7 +67,7 @@ impl<'a> Columns<'a> {
         let taken = match format {
             PredictionFormat::Jsonl if args.probabilities => vec![PREDICTION.into(), "posterior".into()],
             PredictionFormat::Jsonl => vec![PREDICTION.into()],
-            PredictionFormat::Csv => columns.names().split_off(kept.len()),
+            PredictionFormat::Csv | PredictionFormat::Parquet => columns.names().split_off(kept.len()),
         };
         if let Some(name) = kept.iter().find(|name| taken.contains(name)) {
             bail!(
@@ -95,49 +90,81 @@ impl<'a> Columns<'a> {
 
 const PREDICTION: &str = "prediction";
 
-/// Scores the table and writes the predictions as text.
-fn write_lines(
-    lines: &Lines<'_>,
-    model: &Model,
-    reader: &Reader,
-    out: &mut (impl Write + Send),
-    name: &str,
+/// What is to be predicted.
+struct Task<'a> {
+    model: &'a Model,
+    reader: &'a Reader,
+    columns: &'a Columns<'a>,
     threads: usize,
-) -> Result<Seen> {
-    let written = |result: io::Result<()>| {
-        result.map_err(|cause| priory_input::Error::File { name: name.to_owned(), action: "written", cause })
-    };
-    written(out.write_all(lines.header().as_bytes()))?;
-    let encode = |batch: &Batch, posterior: &Posterior, text: &mut Vec<u8>| {
-        text.clear();
-        lines.write(batch, posterior, text);
-        Ok(())
-    };
-    let seen = predict(model, reader, threads, encode, |text| written(out.write_all(text)))?;
-    written(out.flush())?;
-    Ok(seen)
 }
 
-/// Scores the table on several threads: `encode` turns predictions into a piece of output on any of them, and `write`
-/// gets the pieces in the order of the rows.
-fn predict<P: Default + Send>(
-    model: &Model,
-    reader: &Reader,
-    threads: usize,
-    encode: impl Fn(&Batch, &Posterior, &mut P) -> priory_input::Result<()> + Sync,
-    write: impl FnMut(&mut P) -> priory_input::Result<()> + Send,
-) -> Result<Seen> {
-    let write = Mutex::new(write);
-    let states = data::fold(reader, threads, <(Seen, P)>::default, |(seen, piece), batch, turn| {
-        let scores = model.score(batch)?;
-        let posterior = scores.normalize();
-        seen.unseen_values += scores.unseen();
-        seen.unseen_tokens += scores.unseen_tokens();
-        (0..batch.rows).for_each(|row| seen.observe(posterior.outcome(row)));
-        encode(batch, &posterior, piece)?;
-        turn.take(|| (write.lock().expect("writing does not panic"))(piece))
-    })?;
-    Ok(states.into_iter().fold(Seen::default(), |all, (seen, _)| all.merged(&seen)))
+impl Task<'_> {
+    /// Writes the predictions as text, to standard output unless a file is named.
+    fn write_text(&self, syntax: Syntax, output: Option<&Path>) -> Result<Seen> {
+        let lines = Lines::new(self.columns, syntax);
+        let Some(path) = output else {
+            return self.write_lines(&lines, &mut io::stdout(), "standard output");
+        };
+        let mut out = NewFile::create(path)?;
+        let seen = self.write_lines(&lines, &mut out, &path.to_string_lossy())?;
+        out.finish()?;
+        Ok(seen)
+    }
+
+    fn write_lines(&self, lines: &Lines<'_>, out: &mut (impl Write + Send), name: &str) -> Result<Seen> {
+        let written = |result: io::Result<()>| {
+            result.map_err(|cause| priory_input::Error::File { name: name.into(), action: "written", cause })
+        };
+        written(out.write_all(lines.header().as_bytes()))?;
+        let encode = |batch: &Batch, posterior: &Posterior, text: &mut Vec<u8>| {
+            text.clear();
+            lines.write(batch, posterior, text);
+        };
+        let seen = self.predict(encode, |text| written(out.write_all(text)))?;
+        written(out.flush())?;
+        Ok(seen)
+    }
+
+    #[cfg(feature = "arrow")]
+    fn write_parquet(&self, path: &Path) -> Result<Seen> {
+        use priory_input::{PredictedRows, PredictionColumns, PredictionFile};
+
+        let Columns { kept, classes, .. } = self.columns;
+        let columns = PredictionColumns::new(&self.columns.names(), kept.len(), classes);
+        let mut file = PredictionFile::create(path, &columns)?;
+        let encode = |batch: &Batch, posterior: &Posterior, rows: &mut Option<PredictedRows>| {
+            *rows = Some(columns.encode(batch, posterior));
+        };
+        let seen = self.predict(encode, |rows| rows.iter().try_for_each(|rows| file.write(rows)))?;
+        file.finish()?;
+        Ok(seen)
+    }
+
+    #[cfg(not(feature = "arrow"))]
+    fn write_parquet(&self, path: &Path) -> Result<Seen> {
+        bail!(priory_input::Error::NotBuiltIn { name: path.display().to_string(), format: "Parquet" })
+    }
+
+    /// Scores the table on several threads: `encode` turns predictions into a piece of output on any of them, and
+    /// `write` gets the pieces in the order of the rows.
+    fn predict<P: Default + Send>(
+        &self,
+        encode: impl Fn(&Batch, &Posterior, &mut P) + Sync,
+        write: impl FnMut(&mut P) -> priory_input::Result<()> + Send,
+    ) -> Result<Seen> {
+        let write = Mutex::new(write);
+        let start = <(Seen, P)>::default;
+        let states = data::fold(self.reader, self.threads, start, |(seen, piece), batch, turn| {
+            let scores = self.model.score(batch)?;
+            let posterior = scores.normalize();
+            seen.unseen_values += scores.unseen();
+            seen.unseen_tokens += scores.unseen_tokens();
+            (0..batch.rows).for_each(|row| seen.observe(posterior.outcome(row)));
+            encode(batch, &posterior, piece);
+            turn.take(|| (write.lock().expect("writing does not panic"))(piece))
+        })?;
+        Ok(states.into_iter().fold(Seen::default(), |all, (seen, _)| all.merged(&seen)))
+    }
 }
 
 impl PredictionFormat {
@@ -145,7 +172,13 @@ impl PredictionFormat {
     fn of(output: Option<&Path>) -> Self {
         let extension = output.and_then(Path::extension).unwrap_or_default();
         let is = |name: &str| extension.eq_ignore_ascii_case(name);
-        if is("jsonl") || is("ndjson") { PredictionFormat::Jsonl } else { PredictionFormat::Csv }
+        if is("jsonl") || is("ndjson") {
+            PredictionFormat::Jsonl
+        } else if is("parquet") {
+            PredictionFormat::Parquet
+        } else {
+            PredictionFormat::Csv
+        }
     }
 }
 
