@@ -9,11 +9,13 @@
 //! commutative and subtracting undoes adding, to the last bit; mean and variance are the f64 nearest to their true
 //! values, however far from zero the data lie. Only reading rounds, and only once.
 //!
-//! [`Wide`] is the exact sum. [`Table::moments`] sums whole tables at about the speed of memory.
+//! [`Wide`] is the exact sum. [`Table::moments`] sums whole tables at about the speed of memory, and
+//! [`Table::products`] gives the Σ w x y of their pairs of columns, from which covariances follow in the same way.
 
 mod engine;
 mod kernel;
 mod pieces;
+mod products;
 mod round;
 #[cfg(test)]
 mod tests;
@@ -52,8 +54,8 @@ impl Moments {
             self.sum_of_squares.add_square(x);
         } else {
             self.weight.add(weight);
-            self.sum.add_weighted(weight, x);
-            self.sum_of_squares.add_weighted_square(weight, x);
+            self.sum.add_product(weight, x);
+            self.sum_of_squares.add_weighted_product(weight, x, x);
         }
     }
 
@@ -97,11 +99,7 @@ impl Moments {
         if !self.weight.is_positive() {
             return None;
         }
-        let (n, n_exponent) = self.weight.scaled();
-        let (s, s_exponent) = self.sum.scaled();
-        let (q, q_exponent) = self.sum_of_squares.scaled();
-        let (numerator, exponent) = difference((&n * q, n_exponent + q_exponent), (&s * &s, 2 * s_exponent));
-        Some(round::round_ratio(&numerator, &(&n * &n), exponent - 2 * n_exponent))
+        Some(covariance(&self.weight, &self.sum, &self.sum, &self.sum_of_squares))
     }
 
     /// Appends the canonical bytes of the four sums.
@@ -116,6 +114,17 @@ impl Moments {
         let [weight, missing, sum, sum_of_squares] = std::array::from_fn(|_| Wide::read(bytes));
         Some(Moments { weight: weight?, missing: missing?, sum: sum?, sum_of_squares: sum_of_squares? })
     }
+}
+
+/// The f64 nearest to (n Σxy − Σx Σy) / n², where n is the weight, which is positive. Infinite beyond the largest f64.
+pub(crate) fn covariance(weight: &Wide, sum_x: &Wide, sum_y: &Wide, sum_of_products: &Wide) -> f64 {
+    let (n, n_exponent) = weight.scaled();
+    let (x, x_exponent) = sum_x.scaled();
+    let (y, y_exponent) = sum_y.scaled();
+    let (q, q_exponent) = sum_of_products.scaled();
+    let (numerator, exponent) =
+        difference((&n * q, n_exponent + q_exponent), (x * y, x_exponent + y_exponent));
+    round::round_ratio(&numerator, &(&n * &n), exponent - 2 * n_exponent)
 }
 
 /// a − b of two numbers that are each a whole number times a power of two.
