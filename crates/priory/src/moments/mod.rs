@@ -21,9 +21,10 @@ mod round;
 mod tests;
 mod wide;
 
-use num_bigint::BigInt;
+use num_bigint::{BigInt, Sign};
 
 pub use kernel::{Infinite, NO_CLASS, Table, Values};
+pub(crate) use products::{pair, pair_count};
 pub use wide::Wide;
 
 /// Weight, Σx and Σx² of one column in one class, exactly.
@@ -119,12 +120,25 @@ impl Moments {
 /// The f64 nearest to (n Σxy − Σx Σy) / n², where n is the weight, which is positive. Infinite beyond the largest f64.
 pub(crate) fn covariance(weight: &Wide, sum_x: &Wide, sum_y: &Wide, sum_of_products: &Wide) -> f64 {
     let (n, n_exponent) = weight.scaled();
+    let (numerator, exponent) = scatter(weight, sum_x, sum_y, sum_of_products);
+    round::round_ratio(&numerator, &(&n * &n), exponent - 2 * n_exponent)
+}
+
+/// Whether two columns could have these sums: no product of theirs is larger than the squares allow (Cauchy and Schwarz).
+pub(crate) fn is_possible_pair(weight: &Wide, sums: [&Wide; 2], squares: [&Wide; 2], product: &Wide) -> bool {
+    let [(x, x_exponent), (y, y_exponent)] = [0, 1].map(|i| scatter(weight, sums[i], sums[i], squares[i]));
+    let (xy, exponent) = scatter(weight, sums[0], sums[1], product);
+    let room = difference((x * y, x_exponent + y_exponent), (&xy * &xy, 2 * exponent)).0;
+    room.sign() != Sign::Minus
+}
+
+/// n Σxy − Σx Σy, as a whole number times a power of two.
+fn scatter(weight: &Wide, sum_x: &Wide, sum_y: &Wide, sum_of_products: &Wide) -> (BigInt, i64) {
+    let (n, n_exponent) = weight.scaled();
     let (x, x_exponent) = sum_x.scaled();
     let (y, y_exponent) = sum_y.scaled();
     let (q, q_exponent) = sum_of_products.scaled();
-    let (numerator, exponent) =
-        difference((&n * q, n_exponent + q_exponent), (x * y, x_exponent + y_exponent));
-    round::round_ratio(&numerator, &(&n * &n), exponent - 2 * n_exponent)
+    difference((n * q, n_exponent + q_exponent), (x * y, x_exponent + y_exponent))
 }
 
 /// a − b of two numbers that are each a whole number times a power of two.
