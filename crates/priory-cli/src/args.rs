@@ -211,7 +211,7 @@ pub(crate) struct SettingsArgs {
     /// Gaussian discriminant analysis. In training all columns of numbers are meant, or those that `--as COLUMN=group`
     /// names. linear: one covariance for all classes; quadratic: one for each; regularized: L of the way (0 to 1) from
     /// quadratic to linear, and covariances cut by a share G, both chosen unless given. linear:unbiased and
-    /// quadratic:unbiased divide by the degrees of freedom. [default: regularized for columns called group, or what the
+    /// quadratic:unbiased divide by the degrees of freedom. [default: linear for columns called group, or what the
     /// model was trained with]
     #[arg(long, value_name = "HOW", value_parser = parse_discriminant)]
     pub(crate) discriminant: Option<Discriminant>,

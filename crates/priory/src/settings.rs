@@ -19,7 +19,7 @@ use crate::error::{Error, Result};
 /// | `text` | automatic | see [`TextModel`] |
 /// | `exponents` | 1 for every column | powers that P(x \| class) of single columns is raised to |
 /// | `variance_floor` | 1e-9 of the column's variance | see [`VarianceFloor`] |
-/// | `discriminant` | regularized, amounts chosen | how the numbers of a group belong together, see [`Discriminant`] |
+/// | `discriminant` | linear | how the numbers of a group belong together, see [`Discriminant`] |
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
@@ -48,7 +48,7 @@ pub struct Settings {
     /// The least variance of a Gaussian.
     #[serde(skip_serializing_if = "VarianceFloor::is_default", default)]
     pub variance_floor: VarianceFloor,
-    /// The covariances of the columns that are grouped; regularized by what the data say if nobody has chosen.
+    /// The covariances of the columns that are grouped; one for all classes if nobody has chosen.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub discriminant: Option<Discriminant>,
 }
@@ -264,7 +264,7 @@ pub struct Regularization {
 
 impl Default for Discriminant {
     fn default() -> Self {
-        Discriminant::Regularized(None)
+        Discriminant::Linear(Divisor::Rows)
     }
 }
 

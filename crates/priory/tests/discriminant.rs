@@ -269,7 +269,7 @@ fn amounts_follow_the_data() {
             }
         });
         let statistics = learn(&rows.collect::<Vec<_>>(), Kind::Group);
-        let summary = Summary::new(&statistics, &Settings::default()).unwrap();
+        let summary = Summary::new(&statistics, &settings(Discriminant::Regularized(None))).unwrap();
         summary.features[0].group.as_ref().unwrap().regularization.unwrap()
     };
     let (alike, different) = (amounts(1.0), amounts(-1.0));

@@ -11,14 +11,13 @@
 //! (Ledoit and Wolf's intensity needs fourth moments, which are not among the sums. Under normality they follow from the
 //! second ones, and that is what this estimator makes use of.)
 //!
-//! **λ**, the share of the covariance that is shared. Mixing a class's scatter n(c) Σ(c) with λ/(1 − λ) n rows of the
-//! shared covariance is what follows from an inverse Wishart prior: as if every class had shown ν = λ/(1 − λ) n more rows,
-//! spread like all classes. ν is the one under which the scatters of the classes are most probable, means and covariances
-//! integrated out:
+//! **λ**, the share of the covariance that is shared. Mixing a class's scatter n(c) Σ(c) with ν = λ/(1 − λ) n rows of the
+//! shared covariance S, cut by γ, is what follows from an inverse Wishart prior with ν degrees of freedom that expects the
+//! inverse of S: as if every class had shown ν more rows, spread like all classes. ν is d or more, and the one under which
+//! the scatters of the classes are most probable, means and covariances integrated out:
 //!
 //! ```text
-//! log p = Σ over classes  ln Γd((a + m)/2) − ln Γd(a/2) + ½ a ln |ν S| − ½ (a + m) ln |ν S + n(c) Σ(c)|,
-//!         a = ν + d + 1,  m = n(c) − 1,  S the shared covariance, cut by γ
+//! log p = Σ over classes  ln Γd((ν + m)/2) − ln Γd(ν/2) + ½ ν ln |ν S| − ½ (ν + m) ln |ν S + n(c) Σ(c)|,   m = n(c) − 1
 //! ```
 
 use std::f64::consts::LN_2;
@@ -43,7 +42,7 @@ pub(super) fn choose(classes: &[Spread], within: &Spread, scale: &[f64]) -> Regu
         let scatter = Triangle::from_fn(scale.len(), |i, j| class.weight.at(i, j) * scaled.at(i, j));
         Scatter { matrix: whitener.congruent(&scatter), freedom: rows(class) - 1.0 }
     });
-    let imagined = imagined_rows(&scatters.collect::<Vec<_>>(), rows(within));
+    let imagined = imagined_rows(&scatters.collect::<Vec<_>>(), scale.len(), rows(within));
     let shared = if imagined.is_finite() { imagined / (rows(within) + imagined) } else { 1.0 };
     Regularization { shared, diagonal }
 }
@@ -69,10 +68,10 @@ struct Scatter {
     freedom: f64,
 }
 
-/// ν, the power of two under which the scatters are most probable; infinite if that is where they get ever more probable.
-fn imagined_rows(scatters: &[Scatter], rows: f64) -> f64 {
+/// ν among d, 2d, 4d, …: the one under which the scatters are most probable; infinite if more are ever better.
+fn imagined_rows(scatters: &[Scatter], columns: usize, rows: f64) -> f64 {
     let mut best = (f64::INFINITY, scatters.iter().map(Scatter::log_probability_of_shared).sum::<f64>());
-    let mut imagined = 1.0;
+    let mut imagined = columns as f64;
     while imagined <= MOST_IMAGINED && imagined <= 64.0 * rows {
         let log_probability = scatters.iter().map(|scatter| scatter.log_probability(imagined)).sum::<f64>();
         if log_probability > best.1 {
@@ -94,12 +93,12 @@ impl Scatter {
         let sum = Triangle::from_fn(d, |i, j| self.matrix.at(i, j) + if i == j { imagined } else { 0.0 });
         let Some(factor) = sum.cholesky(f64::MIN_POSITIVE) else { return f64::NEG_INFINITY };
         let log_determinant = 2.0 * factor.diagonal().map(libm::log).sum::<f64>();
-        let a = imagined + d as f64 + 1.0;
         let gamma: f64 = (0..d)
-            .map(|i| 0.5 * (a - i as f64))
+            .map(|i| 0.5 * (imagined - i as f64))
             .map(|x| libm::lgamma(x + 0.5 * self.freedom) - libm::lgamma(x))
             .sum();
-        gamma + 0.5 * (a * d as f64 * libm::log(imagined) - (a + self.freedom) * log_determinant)
+        gamma
+            + 0.5 * (imagined * d as f64 * libm::log(imagined) - (imagined + self.freedom) * log_determinant)
     }
 
     /// What that comes to for ever more imagined rows.
