@@ -115,8 +115,7 @@ fn unbiased_covariances_divide_by_the_degrees_of_freedom() {
 
 /// The 150 irises, and six of them that are asked about.
 fn iris() -> (Vec<Row>, Vec<Vec<f64>>) {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/iris.csv");
-    let text = std::fs::read_to_string(path).unwrap();
+    let text = include_str!("../../../examples/iris.csv");
     let rows: Vec<Row> = text
         .lines()
         .skip(1)
