@@ -4,12 +4,12 @@ use std::path::PathBuf;
 
 use crate::text::TextArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
-use priory::{Prior, Smoothing, VarianceFloor};
+use priory::{Discriminant, Prior, Smoothing, VarianceFloor};
 
 use crate::choices::{
     AsChoice, ColumnSmoothing, NumbersChoice, TextChoice, parse_amount, parse_as, parse_delimiter,
-    parse_exponent, parse_floor, parse_numbers_or_auto, parse_part, parse_prior, parse_set, parse_smoothing,
-    parse_text_model, parse_threads,
+    parse_discriminant, parse_exponent, parse_floor, parse_numbers_or_auto, parse_part, parse_prior,
+    parse_set, parse_smoothing, parse_text_model, parse_threads,
 };
 
 /// Naive Bayes for anything that can be counted.
@@ -80,11 +80,11 @@ pub(crate) struct TableArgs {
     /// A column to leave out, for example `--ignore id --ignore name`
     #[arg(long, value_name = "COLUMN")]
     pub(crate) ignore: Vec<String>,
-    /// What a column is: number, category, categorical, bernoulli, text, joint, ignore, or a family of numbers as `--numbers`
-    /// takes it; `*` stands for all columns
+    /// What a column is: number, category, categorical, bernoulli, text, joint, group, ignore, or a family of numbers as
+    /// `--numbers` takes it; `*` stands for all columns
     ///
-    /// All columns called joint share one table of all their combinations. What is not said is inferred from the
-    /// first rows. Example: `--as age=number,zip=category,id=ignore`
+    /// All columns called joint share one table of all their combinations; all called group are numbers that follow one
+    /// normal distribution, see `--discriminant`. What is not said is inferred from the first rows. Example: `--as age=number,zip=category,id=ignore`
     #[arg(long = "as", value_name = "COLUMN=KIND", value_parser = parse_as, value_delimiter = ',')]
     pub(crate) kinds: Vec<AsChoice>,
     /// The spellings of a missing value, separated by commas, for example `--missing "?,n/a,"`
@@ -206,6 +206,15 @@ pub(crate) struct SettingsArgs {
     /// variance of any column is added. Example: `--numbers gaussian --variance-floor sklearn` [default: relative:1e-9]
     #[arg(long, value_name = "FLOOR", value_parser = parse_floor)]
     pub(crate) variance_floor: Option<VarianceFloor>,
+    /// Take the columns of numbers together: linear, quadratic or regularized[:L,G], for example `--discriminant linear`
+    ///
+    /// Gaussian discriminant analysis. In training all columns of numbers are meant, or those that `--as COLUMN=group`
+    /// names. linear: one covariance for all classes; quadratic: one for each; regularized: L of the way (0 to 1) from
+    /// quadratic to linear, and covariances cut by a share G, both chosen unless given. linear:unbiased and
+    /// quadratic:unbiased divide by the degrees of freedom. [default: linear for columns called group, or what the
+    /// model was trained with]
+    #[arg(long, value_name = "HOW", value_parser = parse_discriminant)]
+    pub(crate) discriminant: Option<Discriminant>,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -368,7 +377,7 @@ pub(crate) struct ShowArgs {
     #[arg(long)]
     pub(crate) fractions: bool,
     /// Show the decision between two classes as b + Σ w x, for example `show emails.priory --weights`; all features
-    /// must be Boolean
+    /// must be Boolean, or numbers in a group with a linear discriminant
     #[arg(long)]
     pub(crate) weights: bool,
     /// How many of the most telling tokens of each class to list, for example `show mails.priory --top 20`

@@ -85,7 +85,7 @@ impl Batch {
     pub fn new(schema: &Schema) -> Self {
         let columns = schema.columns.iter().map(|column| match column.kind {
             Kind::Category | Kind::Joint => BatchColumn::Category(CategoryColumn::default()),
-            Kind::Number | Kind::Moments => BatchColumn::Number(Vec::new()),
+            Kind::Number | Kind::Moments | Kind::Group => BatchColumn::Number(Vec::new()),
             Kind::Text => BatchColumn::Text(TextColumn::default()),
         });
         Batch { first_row: 1, columns: columns.collect(), ..Batch::default() }

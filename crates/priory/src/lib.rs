@@ -63,10 +63,11 @@ pub use model::{
     ChosenFamily, Contribution, Explanation, LinearForm, Model, TokenContribution, TokenContributions,
 };
 pub use posterior::{Outcome, Posterior, Scores};
-pub use report::{ClassSummary, FeatureSummary, Summary, TOP_TOKENS, ValueSummary};
+pub use report::{ClassSummary, FeatureSummary, GroupSummary, Summary, TOP_TOKENS, ValueSummary};
 pub use schema::{Column, Kind, MISSING_SPELLINGS, Schema};
 pub use settings::{
-    Family, MissingValues, OTHER_VALUES, Prior, Pseudocounts, Settings, Smoothing, TextModel, VarianceFloor,
+    Discriminant, Divisor, Family, MissingValues, OTHER_VALUES, Prior, Pseudocounts, Regularization,
+    Settings, Smoothing, TextModel, VarianceFloor,
 };
 pub use statistics::{MOST_CLASSES, MOST_COUNTS, Statistics};
 pub use text::{
