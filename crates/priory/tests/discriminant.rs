@@ -28,7 +28,7 @@ fn batch(rows: &[Row]) -> Batch {
     let width = rows.first().map_or(0, |(_, values)| values.len());
     let column = |i: usize| BatchColumn::Number(rows.iter().map(|(_, values)| values[i]).collect());
     let columns = (0..width).map(column).collect();
-    Batch { first_row: 1, rows: rows.len(), classes, weights: Vec::new(), columns }
+    Batch { first_row: 1, rows: rows.len(), classes, columns, ..Batch::default() }
 }
 
 fn learn(rows: &[Row], kind: Kind) -> Statistics {
@@ -325,9 +325,9 @@ fn singular_covariances_have_an_answer() {
             asked.push(("?", far.iter().map(|x| -x).collect()));
             asked.push(("?", far));
             let scores = model.score(&batch(&asked)).unwrap();
-            for row in 0..asked.len() {
+            for (row, asked) in asked.iter().enumerate() {
                 let found = scores.row(row);
-                assert!(found.iter().all(|x| x.is_finite()), "{discriminant:?}, {:?}: {found:?}", asked[row]);
+                assert!(found.iter().all(|x| x.is_finite()), "{discriminant:?}, {asked:?}: {found:?}");
             }
         }
     }
