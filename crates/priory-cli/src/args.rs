@@ -206,7 +206,7 @@ pub(crate) struct SettingsArgs {
     /// variance of any column is added. Example: `--numbers gaussian --variance-floor sklearn` [default: relative:1e-9]
     #[arg(long, value_name = "FLOOR", value_parser = parse_floor)]
     pub(crate) variance_floor: Option<VarianceFloor>,
-    /// Take the columns of numbers together: linear, quadratic or regularized[:L,G], for example `--discriminant linear`
+    /// Take the columns of numbers together: linear, quadratic, regularized or regularized:L,G, for example `--discriminant linear`
     ///
     /// Gaussian discriminant analysis. In training all columns of numbers are meant, or those that `--as COLUMN=group`
     /// names. linear: one covariance for all classes; quadratic: one for each; regularized: L of the way (0 to 1) from
