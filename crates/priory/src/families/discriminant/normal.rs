@@ -241,22 +241,24 @@ impl GroupLikelihood {
 
     /// Adds log p(x | class) of every row to its scores; what is missing of it is integrated out.
     pub(crate) fn add_log_likelihood(&self, batch: &Batch, scores: &mut [f64]) {
-        self.add(batch, 0..batch.rows, scores);
+        let columns: Vec<&[f64]> = self.columns.iter().map(|&column| batch.numbers(column)).collect();
+        self.add(&columns, scores);
     }
 
     /// log p(x | class) of one row for each class.
     pub(crate) fn ln(&self, batch: &Batch, row: usize) -> Vec<f64> {
-        let single = batch.select(&[row]);
+        let columns: Vec<&[f64]> =
+            self.columns.iter().map(|&column| &batch.numbers(column)[row..=row]).collect();
         let mut scores = vec![0.0; self.normals.classes()];
-        self.add(&single, 0..1, &mut scores);
+        self.add(&columns, &mut scores);
         scores
     }
 
-    fn add(&self, batch: &Batch, rows: std::ops::Range<usize>, scores: &mut [f64]) {
-        let columns: Vec<&[f64]> = self.columns.iter().map(|&column| batch.numbers(column)).collect();
-        let mut complete = Vec::with_capacity(rows.len());
+    /// Rows in which the same columns are missing are taken together.
+    fn add(&self, columns: &[&[f64]], scores: &mut [f64]) {
+        let mut complete = Vec::new();
         let mut incomplete: BTreeMap<Vec<usize>, Vec<usize>> = BTreeMap::new();
-        for row in rows {
+        for row in 0..scores.len() / self.normals.classes() {
             if columns.iter().all(|column| !column[row].is_nan()) {
                 complete.push(row);
             } else {
@@ -264,7 +266,7 @@ impl GroupLikelihood {
                 incomplete.entry(known).or_default().push(row);
             }
         }
-        self.complete.add(&columns, &complete, scores);
+        self.complete.add(columns, &complete, scores);
         for (known, rows) in incomplete.iter().filter(|(known, _)| !known.is_empty()) {
             let columns: Vec<&[f64]> = known.iter().map(|&i| columns[i]).collect();
             Ready::new(&self.normals.select(known)).add(&columns, rows, scores);

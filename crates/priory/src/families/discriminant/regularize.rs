@@ -107,3 +107,56 @@ impl Scatter {
         -0.5 * (self.freedom * d * LN_2 + self.matrix.diagonal().sum::<f64>())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scatter(diagonal: [f64; 2], off: f64, freedom: f64) -> Scatter {
+        let matrix = Triangle::from_fn(2, |i, j| if i == j { diagonal[i] } else { off });
+        Scatter { matrix, freedom }
+    }
+
+    /// The probability under ever more imagined rows comes to that under the shared covariance itself.
+    #[test]
+    fn many_imagined_rows_are_the_shared_covariance() {
+        let scatter = scatter([12.0, 7.0], 3.0, 9.0);
+        let limit = scatter.log_probability_of_shared();
+        let mut last = f64::INFINITY;
+        for imagined in [1e2, 1e3, 1e4, 1e5, 1e6] {
+            let distance = (scatter.log_probability(imagined) - limit).abs();
+            assert!(distance < 0.2 * last, "{imagined}: {distance}");
+            last = distance;
+        }
+    }
+
+    /// For one column p is a ratio of Γ functions: with ν = 2, m = 2 and a scatter of 6,
+    /// Γ(2) / Γ(1) · 2 / (2 + 6)².
+    #[test]
+    fn one_column_by_hand() {
+        let scatter = Scatter { matrix: Triangle::from_fn(1, |_, _| 6.0), freedom: 2.0 };
+        assert!((scatter.log_probability(2.0) - libm::log(2.0 / 64.0)).abs() < 1e-14);
+    }
+
+    #[test]
+    fn scatters_as_expected_share_and_others_do_not() {
+        let rows = 200.0;
+        let alike = [scatter([100.0, 99.0], 2.0, 99.0), scatter([98.0, 101.0], -2.0, 99.0)];
+        assert!(imagined_rows(&alike, 2, rows) > 1e3);
+        let different = [scatter([20.0, 180.0], 0.0, 99.0), scatter([180.0, 20.0], 0.0, 99.0)];
+        assert!(imagined_rows(&different, 2, rows) < 16.0);
+        // A matrix that no rows could have needs many imagined rows to become one.
+        let impossible = [scatter([10.0, 10.0], 50.0, 9.0)];
+        assert!(imagined_rows(&impossible, 2, 10.0) >= 40.0);
+    }
+
+    /// R = [[1, r], [r, 1]]: tr(R²) = 2 + 2 r², so γ = 4 / (n · 2 r²), since 1 − 2/d is zero for two columns.
+    #[test]
+    fn the_share_by_hand() {
+        let correlations = |r: f64| Triangle::from_fn(2, |i, j| if i == j { 1.0 } else { r });
+        assert!((cut(&correlations(0.5), 50.0) - 4.0 / (50.0 * 0.5)).abs() < 1e-15);
+        assert_eq!(cut(&correlations(0.01), 50.0), 1.0);
+        assert_eq!(cut(&correlations(0.0), 50.0), 0.0);
+        assert_eq!(cut(&Triangle::from_fn(1, |_, _| 1.0), 50.0), 0.0);
+    }
+}

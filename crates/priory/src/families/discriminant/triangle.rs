@@ -113,3 +113,42 @@ impl Triangle {
 fn dot(x: &[f64], y: &[f64]) -> f64 {
     x.iter().zip(y).map(|(x, y)| x * y).sum()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(rows: &[&[f64]]) -> Triangle {
+        Triangle::from_fn(rows.len(), |i, j| rows[i][j])
+    }
+
+    /// [[4, 2, −2], [2, 10, 5], [−2, 5, 9]] = L Lᵀ with a whole L.
+    #[test]
+    fn factor_and_inverse_by_hand() {
+        let factor = of(&[&[4.0], &[2.0, 10.0], &[-2.0, 5.0, 9.0]]).cholesky(1e-9).expect("it has a factor");
+        assert_eq!(factor, of(&[&[2.0], &[1.0, 3.0], &[-1.0, 2.0, 2.0]]));
+        let inverse = factor.inverse();
+        let expected = of(&[&[0.5], &[-1.0 / 6.0, 1.0 / 3.0], &[5.0 / 12.0, -1.0 / 3.0, 0.5]]);
+        assert!(inverse.cells.iter().zip(&expected.cells).all(|(x, y)| (x - y).abs() < 1e-15), "{inverse:?}");
+        assert_eq!(factor.times(&[1.0, 2.0, 3.0]), [2.0, 7.0, 9.0]);
+        assert_eq!(factor.times_from_left(&[1.0, 2.0, 3.0]), [1.0, 12.0, 6.0]);
+    }
+
+    #[test]
+    fn congruence_with_the_inverse_factor_gives_the_unit_matrix() {
+        let matrix = of(&[&[4.0], &[2.0, 10.0], &[-2.0, 5.0, 9.0]]);
+        let unit = matrix.cholesky(1e-9).expect("it has a factor").inverse().congruent(&matrix);
+        for i in 0..3 {
+            for j in 0..=i {
+                assert!((unit.at(i, j) - f64::from(i == j)).abs() < 1e-14, "{unit:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_has_no_factor_says_so() {
+        assert_eq!(of(&[&[1.0], &[1.0, 1.0]]).cholesky(1e-9), None);
+        assert_eq!(of(&[&[1.0], &[2.0, 1.0]]).cholesky(1e-9), None);
+        assert!(of(&[&[1.0], &[0.9, 1.0]]).cholesky(0.18).is_some());
+    }
+}
