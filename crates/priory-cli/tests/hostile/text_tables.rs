@@ -187,3 +187,21 @@ fn thousands_of_classes_can_be_counted() {
     assert!(fs::read(folder.path("m1.priory")).unwrap() == fs::read(folder.path("m2.priory")).unwrap());
     assert!(folder.stdout("show m1.priory").contains("6000 classes"));
 }
+
+#[test]
+fn a_nul_byte_in_lines_is_refused_wherever_it_is() {
+    let folder = Folder::new();
+    for (rows, expected) in [
+        (1, "this is a binary file or UTF-16: it holds NUL bytes"),
+        (200_000, "row 200001, column `text` holds a NUL byte, so this is not a text file"),
+    ] {
+        folder.write(
+            "t.vw",
+            format!("spam |text buy now\n{}ham |text a\0b\n", "ham |text see you\n".repeat(rows - 1)),
+        );
+        for threads in [1, 2] {
+            let told = folder.refusal(&format!("train t.vw --target class --threads {threads}"));
+            assert_eq!(told, format!("t.vw: {expected}"));
+        }
+    }
+}
