@@ -264,7 +264,9 @@ fn check_numbers(rows: &[Row], texts: &[Row], choices: &Choices) {
         return; // the columns do not stand in the same places
     }
     for (row, text) in rows.iter().zip(texts) {
-        for (i, column) in schema.columns.iter().enumerate() {
+        // Tokens are not the text.
+        let comparable = schema.columns.iter().enumerate().filter(|(_, column)| column.kind != Kind::Text);
+        for (i, column) in comparable {
             let value = &row[1 + i];
             // JSON has values that are not there.
             let Some(text) = text[1 + i].as_deref() else {
@@ -274,7 +276,6 @@ fn check_numbers(rows: &[Row], texts: &[Row], choices: &Choices) {
             let number = text.trim().parse::<f64>().ok().filter(|x| x.is_finite());
             let expected = match column.kind {
                 _ if schema.is_missing(text) => None,
-                Kind::Text => continue,
                 Kind::Number | Kind::Moments => number.map(|x| format!("{:x}", x.to_bits())),
                 _ => Some(text.to_owned()),
             };

@@ -4,12 +4,12 @@ use std::path::PathBuf;
 
 use crate::text::TextArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
-use priory::{Prior, Selection, Smoothing, VarianceFloor};
+use priory::{Discriminant, Prior, Selection, Smoothing, VarianceFloor};
 
 use crate::choices::{
     AsChoice, ColumnSmoothing, NumbersChoice, TextChoice, parse_amount, parse_as, parse_delimiter,
-    parse_exponent, parse_floor, parse_numbers_or_auto, parse_part, parse_prior, parse_select, parse_set,
-    parse_smoothing, parse_text_model, parse_threads,
+    parse_discriminant, parse_exponent, parse_floor, parse_numbers_or_auto, parse_part, parse_prior,
+    parse_select, parse_set, parse_smoothing, parse_text_model, parse_threads,
 };
 
 /// Naive Bayes for anything that can be counted.
@@ -84,11 +84,11 @@ pub(crate) struct TableArgs {
     /// A column to leave out, for example `--ignore id --ignore name`
     #[arg(long, value_name = "COLUMN")]
     pub(crate) ignore: Vec<String>,
-    /// What a column is: number, category, categorical, bernoulli, text, joint, ignore, or a family of numbers as `--numbers`
-    /// takes it; `*` stands for all columns
+    /// What a column is: number, category, categorical, bernoulli, text, joint, group, ignore, or a family of numbers as
+    /// `--numbers` takes it; `*` stands for all columns
     ///
-    /// All columns called joint share one table of all their combinations. What is not said is inferred from the
-    /// first rows. Example: `--as age=number,zip=category,id=ignore`
+    /// All columns called joint share one table of all their combinations; all called group are numbers that follow one
+    /// normal distribution, see `--discriminant`. What is not said is inferred from the first rows. Example: `--as age=number,zip=category,id=ignore`
     #[arg(long = "as", value_name = "COLUMN=KIND", value_parser = parse_as, value_delimiter = ',')]
     pub(crate) kinds: Vec<AsChoice>,
     /// The spellings of a missing value, separated by commas, for example `--missing "?,n/a,"`
@@ -199,17 +199,26 @@ pub(crate) struct SettingsArgs {
     pub(crate) missing_values: Option<MissingChoice>,
     /// The family of all columns of numbers, for example `--numbers gaussian`; auto gives each column its own
     ///
-    /// gaussian, student, log-normal, exponential, gamma, poisson, geometric, binomial[:N], uniform, kernel, silverman,
-    /// mixture, histogram, equal-width[:N], equal-frequency[:N], proportional, mdl, values or auto. For single columns:
-    /// `--as age=gaussian`. [default: auto, or what the model was trained with]
+    /// gaussian, student, log-normal, exponential, gamma, poisson, geometric, binomial or binomial:N, uniform, kernel,
+    /// silverman, mixture, histogram, equal-width:N, equal-frequency:N, proportional, mdl, values or auto. For single
+    /// columns: `--as age=gaussian`. [default: auto, or what the model was trained with]
     #[arg(long, value_name = "FAMILY", value_parser = parse_numbers_or_auto)]
     pub(crate) numbers: Option<NumbersChoice>,
-    /// The least variance of a Gaussian: relative:R, absolute:A, added:A or sklearn[:R]
+    /// The least variance of a Gaussian: relative:R, absolute:A, added:A, sklearn or sklearn:R
     ///
     /// A share of the column's variance, an amount, an amount that is added, or scikit-learn's rule: R times the largest
     /// variance of any column is added. Example: `--numbers gaussian --variance-floor sklearn` [default: relative:1e-9]
     #[arg(long, value_name = "FLOOR", value_parser = parse_floor)]
     pub(crate) variance_floor: Option<VarianceFloor>,
+    /// Take the columns of numbers together: linear, quadratic, regularized or regularized:L,G, for example `--discriminant linear`
+    ///
+    /// Gaussian discriminant analysis. In training all columns of numbers are meant, or those that `--as COLUMN=group`
+    /// names. linear: one covariance for all classes; quadratic: one for each; regularized: L of the way (0 to 1) from
+    /// quadratic to linear, and covariances cut by a share G, both chosen unless given. linear:unbiased and
+    /// quadratic:unbiased divide by the degrees of freedom. [default: linear for columns called group, or what the
+    /// model was trained with]
+    #[arg(long, value_name = "HOW", value_parser = parse_discriminant)]
+    pub(crate) discriminant: Option<Discriminant>,
     /// How many columns to use, the best by `priory features`; or auto: all that help; or all
     ///
     /// All columns are counted; which are used follows from the counts, each time a model is loaded. With `evaluate`,
@@ -263,7 +272,8 @@ pub(crate) struct SchemaArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   priory predict tennis.priory examples/tennis.csv
-  priory predict tennis.priory new.csv --probabilities -o predicted.csv")]
+  priory predict tennis.priory examples/tennis.csv --keep outlook,play
+  priory predict tennis.priory new.csv --probabilities -o predicted.parquet")]
 pub(crate) struct PredictArgs {
     /// The model
     #[arg(value_hint = ValueHint::FilePath)]
@@ -274,8 +284,14 @@ pub(crate) struct PredictArgs {
     /// Add a column `P(class)` for each class, for example `predict m.priory new.csv --probabilities`
     #[arg(long)]
     pub(crate) probabilities: bool,
-    /// How to write the predictions: csv or jsonl, for example `--format jsonl` [default: what the output's name says,
-    /// or csv]
+    /// Columns of DATA to carry through as they are, before the prediction, for example `--keep id,name`
+    ///
+    /// Any columns will do, whether the model knows them or not, the target as well. A column with a comma in its name is
+    /// named by itself: `--keep "name, first" --keep id`
+    #[arg(long, value_name = "COLUMNS")]
+    pub(crate) keep: Vec<String>,
+    /// How to write the predictions: csv, jsonl or, to a file, parquet, for example `--format jsonl` [default: what the
+    /// output's name says, or csv]
     #[arg(long, value_enum, hide_possible_values = true)]
     pub(crate) format: Option<PredictionFormat>,
     #[command(flatten)]
@@ -371,7 +387,7 @@ pub(crate) struct ShowArgs {
     #[arg(long)]
     pub(crate) fractions: bool,
     /// Show the decision between two classes as b + Σ w x, for example `show emails.priory --weights`; all features
-    /// must be Boolean
+    /// must be Boolean, or numbers in a group with a linear discriminant
     #[arg(long)]
     pub(crate) weights: bool,
     /// How many of the most telling tokens of each class to list, for example `show mails.priory --top 20`
@@ -449,6 +465,7 @@ pub(crate) struct MergeArgs {
 pub(crate) enum PredictionFormat {
     Csv,
     Jsonl,
+    Parquet,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]

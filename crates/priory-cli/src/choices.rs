@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use priory::{
-    Column, Family, Kind, MissingValues, Prior, Pseudocounts, Schema, Selection, Settings, Smoothing,
-    VarianceFloor,
+    Column, Discriminant, Divisor, Family, Kind, MissingValues, Prior, Pseudocounts, Regularization, Schema,
+    Selection, Settings, Smoothing, VarianceFloor,
 };
 use priory_input::{BadValues, Encoding, InputFormat, Purpose, ReadOptions, Table};
 
@@ -46,10 +46,11 @@ pub(crate) fn parse_as(text: &str) -> Result<AsChoice, String> {
         "bernoulli" => Meaning::Kept(Kind::Category, Some(Family::Bernoulli)),
         "joint" => Meaning::Kept(Kind::Joint, None),
         "text" => Meaning::Kept(Kind::Text, None),
+        "group" => Meaning::Kept(Kind::Group, None),
         "ignore" => Meaning::Ignored,
         _ => {
             let family = parse_numbers(word).map_err(|families| {
-                format!("`{word}` is none of number, category, categorical, bernoulli, text, joint, ignore, nor {families}")
+                format!("`{word}` is none of number, category, categorical, bernoulli, text, joint, group, ignore, nor {families}")
             })?;
             Meaning::Kept(kind_for(family), Some(family))
         }
@@ -127,6 +128,28 @@ pub(crate) fn parse_floor(text: &str) -> Result<VarianceFloor, String> {
         Some(("sklearn", share)) => Ok(VarianceFloor::Sklearn(parse_amount(share)?)),
         _ => Err("expected relative:R, absolute:A, added:A, sklearn or sklearn:R".into()),
     }
+}
+
+pub(crate) fn parse_discriminant(text: &str) -> Result<Discriminant, String> {
+    let expected =
+        || "expected linear, quadratic, regularized, regularized:L,G, linear:unbiased or quadratic:unbiased";
+    let (word, rest) = text.split_once(':').map_or((text, None), |(word, rest)| (word, Some(rest)));
+    let divisor = || match rest {
+        None => Ok(Divisor::Rows),
+        Some("unbiased") => Ok(Divisor::Freedom),
+        Some(_) => Err(expected()),
+    };
+    Ok(match (word, rest) {
+        ("linear", _) => Discriminant::Linear(divisor()?),
+        ("quadratic", _) => Discriminant::Quadratic(divisor()?),
+        ("regularized", None) => Discriminant::Regularized(None),
+        ("regularized", Some(amounts)) => {
+            let (shared, diagonal) = amounts.split_once(',').ok_or_else(expected)?;
+            let (shared, diagonal) = (parse_share(shared)?, parse_share(diagonal)?);
+            Discriminant::Regularized(Some(Regularization { shared, diagonal }))
+        }
+        _ => return Err(expected().into()),
+    })
 }
 
 pub(crate) fn parse_select(text: &str) -> Result<Selection, String> {
@@ -326,6 +349,9 @@ impl SettingsArgs {
         }
         if let Some(floor) = self.variance_floor {
             settings.variance_floor = floor;
+        }
+        if self.discriminant.is_some() {
+            settings.discriminant = self.discriminant;
         }
         if let Some(select) = self.select {
             settings.select = select;

@@ -138,6 +138,7 @@ fn hint(error: &anyhow::Error) -> Option<String> {
             "leave the column out with --ignore, or choose a target with fewer values"
         }
         Error::JointTooLarge { .. } => "leave columns out of the joint table with --as COLUMN=category",
+        Error::GroupTooLarge { .. } => "leave columns out of the group with --as COLUMN=number",
         Error::NeverLearnt { .. } | Error::NotPart { .. } => "the model was left as it is",
         Error::Weight { .. } => "leave the row out, or give it the weight 0",
         Error::Mismatch(_) => {

@@ -101,18 +101,31 @@ impl Understood {
     }
 
     /// Puts the families that were asked for into the settings. Columns of numbers of which no more than sums will be
-    /// used are counted like that, unless columns are to be selected: sums do not tell which help.
-    pub(crate) fn apply(&mut self, settings: &mut Settings) {
+    /// used are counted like that, unless columns are to be selected: sums do not tell which help. A discriminant takes
+    /// all of them together, unless some were grouped by name.
+    pub(crate) fn apply(&mut self, settings: &mut Settings) -> Result<()> {
         settings.families.extend(self.families.clone());
+        let grouped = self.schema.columns.iter().any(|column| column.kind == Kind::Group);
+        if settings.discriminant.is_some() && !grouped {
+            let numbers = self.schema.columns.iter_mut().filter(|column| column.kind == Kind::Number);
+            let mut numbers =
+                numbers.filter(|column| !settings.families.contains_key(&column.name)).peekable();
+            if numbers.peek().is_none() {
+                bail!("--discriminant is for columns of numbers, and there is none left for it");
+            }
+            numbers.for_each(|column| column.kind = Kind::Group);
+        }
         if settings.select != Selection::All {
             let sums = self.schema.columns.iter_mut().filter(|column| column.kind == Kind::Moments);
-            return sums.for_each(|column| column.kind = Kind::Number);
+            sums.for_each(|column| column.kind = Kind::Number);
+            return Ok(());
         }
-        let Some(family) = settings.numbers else { return };
+        let Some(family) = settings.numbers else { return Ok(()) };
         let others = self.schema.columns.iter_mut().filter(|column| column.kind == Kind::Number);
         for column in others.filter(|column| !settings.families.contains_key(&column.name)) {
             column.kind = kind_for(family);
         }
+        Ok(())
     }
 
     /// 4 numbers, 3 categories.
@@ -156,6 +169,7 @@ pub(crate) fn describe_columns(schema: &Schema) -> String {
         (Kind::Category, "category", "categories"),
         (Kind::Text, "text", "texts"),
         (Kind::Joint, "joint column", "joint columns"),
+        (Kind::Group, "number in a group", "numbers in a group"),
     ];
     let counted = words.iter().filter_map(|(kind, one, many)| {
         let counted_as = |column: &&Column| match column.kind {

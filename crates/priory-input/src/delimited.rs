@@ -47,6 +47,10 @@ impl DelimitedParser {
             }
         }
         self.fill_weights(text, batch)?;
+        for (kept, &position) in batch.kept.iter_mut().zip(&plan.kept) {
+            let fields = self.records.column(position);
+            fields.for_each(|field| kept.push(Some(unquoted(&text[field], &mut self.scratch))));
+        }
         flaw.map_or(Ok(()), |flaw| Err(describe(flaw, &self.records, name, header)))
     }
 

@@ -7,9 +7,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use memchr::{memchr, memrchr};
 use priory::{Batch, BatchColumn, CategoryColumn, MISSING, Schema};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, shown};
 use crate::format::Encoding;
 use crate::reader::Plan;
 use crate::text::Tokenizer;
@@ -67,7 +68,7 @@ impl Files {
         }
         files.sort_unstable();
         if files.is_empty() {
-            return Err(Error::EmptyFolder { name: path.into() });
+            return Err(Error::NotText { name: path.into(), what: "a folder without documents" });
         }
         let source = FileSource::Folder { files: files.into_iter(), root: PathBuf::from(path) };
         Ok(Files { name: path.into(), encoding, source, read: 0 })
@@ -324,14 +325,26 @@ impl DocumentParser {
         DocumentParser { plan: Arc::clone(plan), tokenizers: plan.tokenizers.clone(), lines }
     }
 
-    pub(crate) fn fill_lines(&mut self, block: &[u8], batch: &mut Batch) {
+    /// As [`Parser::fill`](crate::input::Parser::fill). A NUL byte is refused wherever it is, as it is in the beginning:
+    /// the file is no text. Single documents in files of their own may hold anything.
+    pub(crate) fn fill_lines(&mut self, block: &[u8], batch: &mut Batch) -> Result<()> {
         let mut scratch = Vec::new();
-        for line in block.split_inclusive(|&byte| byte == b'\n') {
+        let binary = memchr(0, block);
+        let text =
+            &block[..binary.map_or(block.len(), |at| memrchr(b'\n', &block[..at]).map_or(0, |end| end + 1))];
+        for line in text.split_inclusive(|&byte| byte == b'\n') {
             let line = line.strip_suffix(b"\n").unwrap_or(line);
             let line = line.strip_suffix(b"\r").unwrap_or(line);
             let (class, document) = self.lines.split(line, &mut scratch);
             let class = class.map(String::from_utf8_lossy);
             self.push(class.as_deref(), document, batch);
+        }
+        match binary {
+            None => Ok(()),
+            Some(_) => {
+                let (name, row) = (self.plan.name.clone(), 1 + batch.rows as u64);
+                Err(Error::NulByte { name, row, column: shown(TEXT) })
+            }
         }
     }
 
@@ -361,6 +374,12 @@ impl DocumentParser {
                     }
                     _ => column.push_missing(),
                 },
+            }
+        }
+        for (kept, &position) in batch.kept.iter_mut().zip(&plan.kept) {
+            match is_class(position) {
+                true => kept.push(class),
+                false => kept.push(Some(&String::from_utf8_lossy(document))),
             }
         }
         batch.rows += 1;

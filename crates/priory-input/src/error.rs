@@ -24,12 +24,6 @@ pub enum Error {
         /// The file.
         name: String,
     },
-    /// A folder was to be read as documents.
-    #[error("{name}: a folder without any file to read")]
-    EmptyFolder {
-        /// The folder.
-        name: String,
-    },
     /// The bytes are not a table of text.
     #[error("{name}: this is {what}")]
     NotText {
@@ -215,7 +209,7 @@ pub enum Error {
     NoSuchColumn {
         /// The file.
         name: String,
-        /// What the column is for: target, weight or feature.
+        /// What the column is for: target, weight, feature or kept.
         role: &'static str,
         /// The name that was looked for.
         column: String,
@@ -223,6 +217,12 @@ pub enum Error {
         header: String,
         /// The one whose name is most alike, if any is.
         nearest: Option<String>,
+    },
+    /// A column is to be kept twice.
+    #[error("the column {column} is to be kept twice; name it once")]
+    KeptTwice {
+        /// The column.
+        column: String,
     },
     /// None of the features is in the header, so this is another table.
     #[error("{name}: none of the model's features is in this table; the header has {header}")]

@@ -238,10 +238,7 @@ impl Parser {
             (Parser::Delimited(parser), Block::Text(text)) => parser.fill(text, batch),
             (Parser::JsonLines(parser), Block::Text(text)) => parser.fill(text, batch),
             (Parser::Svmlight(parser), Block::Text(text)) => parser.fill(text, batch),
-            (Parser::Documents(parser), Block::Text(text)) => {
-                parser.fill_lines(text, batch);
-                Ok(())
-            }
+            (Parser::Documents(parser), Block::Text(text)) => parser.fill_lines(text, batch),
             (Parser::Documents(parser), Block::Documents(documents)) => {
                 parser.fill_files(documents, batch);
                 Ok(())

@@ -213,8 +213,7 @@ impl JsonParser {
     pub(crate) fn new(plan: &Arc<Plan>) -> Self {
         let mut slots = vec![None; plan.header.len()];
         let mut width = 0;
-        let wanted = [plan.target, plan.weight].into_iter().chain(plan.features.iter().copied());
-        for position in wanted.flatten() {
+        for position in plan.wanted() {
             slots[position] = Some(width);
             width += 1;
         }
@@ -246,6 +245,12 @@ impl JsonParser {
             }
         }
         self.fill_weights(text, batch)?;
+        for (kept, &position) in batch.kept.iter_mut().zip(&plan.kept) {
+            let mut scratch = String::new();
+            for value in self.column(position, batch.rows) {
+                kept.push((value.kind != Kind::Absent).then(|| value.written(text, &mut scratch)));
+            }
+        }
         flaw.map_or(Ok(()), |flaw| Err(flaw.in_row(&plan.name, 1 + batch.rows as u64, text)))
     }
 

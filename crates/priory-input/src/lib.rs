@@ -45,6 +45,8 @@ mod table;
 pub mod text;
 mod unpack;
 
+#[cfg(feature = "arrow")]
+pub use arrow::{PredictedRows, PredictionColumns, PredictionFile};
 pub use error::{Error, Result};
 pub use format::{Encoding, InputFormat, ReadOptions};
 pub use parallel::{Turn, fold};

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use priory::{Batch, Schema, TextColumn};
+use priory::{Batch, KeptColumn, Schema, TextColumn};
 
 use crate::error::{Error, Result, shown, shown_list};
 use crate::input::{Block, Input, Parser};
@@ -35,6 +35,8 @@ pub(crate) struct Plan {
     pub(crate) features: Vec<Option<usize>>,
     /// How the features that are text are read.
     pub(crate) tokenizers: Vec<Option<Tokenizer>>,
+    /// Where the columns stand that only pass through; they may be among the others as well.
+    pub(crate) kept: Vec<usize>,
     pub(crate) missing: MissingSpellings,
     bad_values: BadValues,
     bad_values_met: AtomicU64,
@@ -83,6 +85,7 @@ impl Plan {
             weight,
             features,
             tokenizers,
+            kept: table.kept().to_vec(),
             missing: MissingSpellings::new(&schema.missing),
             bad_values: table.options().bad_values,
             bad_values_met: AtomicU64::new(0),
@@ -145,12 +148,12 @@ impl Plan {
     }
 
     /// The columns of the table that are read, from the first to the last.
-    #[cfg(feature = "arrow")]
     pub(crate) fn wanted(&self) -> Vec<usize> {
-        let features = self.features.iter().copied();
-        let mut wanted: Vec<usize> =
-            [self.target, self.weight].into_iter().chain(features).flatten().collect();
+        let features = self.features.iter().copied().flatten();
+        let roles = [self.target, self.weight].into_iter().flatten();
+        let mut wanted: Vec<usize> = roles.chain(features).chain(self.kept.iter().copied()).collect();
         wanted.sort_unstable();
+        wanted.dedup();
         wanted
     }
 }
@@ -185,8 +188,10 @@ impl Reader {
         let mut input = table.into_input();
         input.prepare(&plan, schema)?;
         let size = input.size();
+        let mut empty = Batch::new(schema);
+        empty.kept = vec![KeptColumn::default(); plan.kept.len()];
         let blocks = Mutex::new(Blocks { input, next: 0, ended: false });
-        Ok(Reader { plan, size, empty: Batch::new(schema), blocks, rows: Mutex::new(Vec::new()) })
+        Ok(Reader { plan, size, empty, blocks, rows: Mutex::new(Vec::new()) })
     }
 
     /// A thread's share in the reading.

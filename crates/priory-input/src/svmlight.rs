@@ -88,6 +88,8 @@ pub(crate) struct SvmlightParser {
     plan: Arc<Plan>,
     /// For each column of the header, the features that are read from it.
     features: Vec<Option<usize>>,
+    /// For each column of the header, its place among those that pass through.
+    kept: Vec<Option<usize>>,
 }
 
 impl SvmlightParser {
@@ -98,7 +100,9 @@ impl SvmlightParser {
                 features[*position] = Some(feature);
             }
         }
-        SvmlightParser { plan: Arc::clone(plan), features }
+        let mut kept = vec![None; plan.header.len()];
+        plan.kept.iter().enumerate().for_each(|(place, &position)| kept[position] = Some(place));
+        SvmlightParser { plan: Arc::clone(plan), features, kept }
     }
 
     /// As [`Parser::fill`](crate::input::Parser::fill).
@@ -145,6 +149,7 @@ impl SvmlightParser {
         let plan = &self.plan;
         let width = plan.header.len() - 1;
         let mut bad = Ok(());
+        let mut kept = vec!["0"; plan.kept.len()];
         let label = read_row(line, |index, value| {
             if index > width {
                 // Only what is learnt from must be complete.
@@ -159,11 +164,14 @@ impl SvmlightParser {
             if bad.is_ok() {
                 bad = self.set(index, row, value, batch);
             }
+            self.kept[index].into_iter().for_each(|place| kept[place] = value);
             Ok(())
         });
         let row_number = 1 + row as u64;
         let label = label.map_err(|what| Error::Row { name: plan.name.clone(), row: row_number, what })?;
         bad?;
+        self.kept[0].into_iter().for_each(|place| kept[place] = label);
+        batch.kept.iter_mut().zip(kept).for_each(|(column, value)| column.push(Some(value)));
         self.set(0, row, label, batch)
     }
 
@@ -209,10 +217,10 @@ fn lines<'b>(name: &str, block: &'b [u8]) -> Result<impl Iterator<Item = &'b str
 }
 
 /// Hands every index with its value to `each`; returns the label.
-fn read_row(
-    line: &str,
-    mut each: impl FnMut(usize, &str) -> std::result::Result<(), String>,
-) -> std::result::Result<&str, String> {
+fn read_row<'l>(
+    line: &'l str,
+    mut each: impl FnMut(usize, &'l str) -> std::result::Result<(), String>,
+) -> std::result::Result<&'l str, String> {
     let mut words = line.split_ascii_whitespace();
     let label = words.next().unwrap_or_default();
     if label.contains(':') {

@@ -39,6 +39,8 @@ pub struct Table {
     input: Input,
     options: ReadOptions,
     header: Vec<String>,
+    /// Where the columns stand that only pass through.
+    kept: Vec<usize>,
 }
 
 impl Table {
@@ -55,14 +57,19 @@ impl Table {
             opened.map_err(|cause| Error::File { name: path.into(), action: "opened", cause })?;
         if metadata.is_dir() {
             let input = Input::Files(Files::folder(path, options.encoding)?);
-            return Ok(Table { input, options: *options, header: vec![CLASS.into(), TEXT.into()] });
+            return Ok(Table {
+                input,
+                options: *options,
+                header: vec![CLASS.into(), TEXT.into()],
+                kept: Vec::new(),
+            });
         }
         let size = metadata.is_file().then_some(metadata.len());
         #[cfg(feature = "arrow")]
         if size.is_some() && ParquetFile::is_meant(&file, options.input_format) {
             let (file, header) = ParquetFile::open(path, file)?;
             check_header(path, &header)?;
-            return Ok(Table { input: Input::Parquet(file), options: *options, header });
+            return Ok(Table { input: Input::Parquet(file), options: *options, header, kept: Vec::new() });
         }
         let bytes = Bytes::new(path.into(), size, Box::new(file), options.encoding)?;
         Table::new(bytes, extension(path).as_deref(), options, Limits::USUAL)
@@ -153,7 +160,7 @@ impl Table {
             }
         };
         check_header(&name, &header)?;
-        Ok(Table { input, options: *options, header })
+        Ok(Table { input, options: *options, header, kept: Vec::new() })
     }
 
     /// Makes room for what a schema knows of and the beginning of a sparse table happens not to mention; documents
@@ -206,6 +213,26 @@ impl Table {
         &self.options
     }
 
+    /// Has these columns pass through as they are, whatever else they are for: batches carry them in
+    /// [`Batch::kept`](priory::Batch::kept).
+    ///
+    /// # Errors
+    /// If there is no such column, or one of them is named twice.
+    pub fn keep(&mut self, names: &[String]) -> Result<()> {
+        for name in names {
+            let position = self.column("kept", name)?;
+            if self.kept.contains(&position) {
+                return Err(Error::KeptTwice { column: shown(name) });
+            }
+            self.kept.push(position);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn kept(&self) -> &[usize] {
+        &self.kept
+    }
+
     /// Gets ready to read the columns of this schema, on any number of threads. They are found by name, in any order;
     /// other columns are passed over.
     ///
@@ -227,7 +254,7 @@ impl Table {
         self.input
     }
 
-    /// Where a column stands in the header. `role` says in messages what it is for: target, weight, feature.
+    /// Where a column stands in the header. `role` says in messages what it is for: target, weight, feature, kept.
     ///
     /// # Errors
     /// If there is no such column; the message names the one that is most alike.

@@ -51,7 +51,7 @@ fn made_up(values: u64, classes: usize) -> Batch {
     };
     let classes = column(classes as u64);
     let columns = (0..COLUMNS).map(|_| BatchColumn::Category(column(values))).collect();
-    Batch { first_row: 1, rows: ROWS, classes, weights: Vec::new(), columns }
+    Batch { first_row: 1, rows: ROWS, classes, columns, ..Batch::default() }
 }
 
 /// Nanoseconds per value of the fastest of several runs.

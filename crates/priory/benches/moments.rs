@@ -7,13 +7,16 @@
 //! `sum` adds up all values, without classes, squares or exactness. `rows` and `columns` are [`Table::moments`] over
 //! the two orders of values, `wide` adds value by value. `× 2` is two threads on half of the rows each, merged;
 //! the result is checked to be the same to the last bit.
+//!
+//! The second table is [`Table::products`]: nanoseconds per row and pair of columns, for numbers of full precision and
+//! for whole ones, beside products that are added one by one.
 
 #![expect(clippy::print_stdout, reason = "figures are what a benchmark is for")]
 
 use std::hint::black_box;
 use std::time::Instant;
 
-use priory::moments::{Moments, Table, Values};
+use priory::moments::{Moments, Table, Values, Wide};
 
 fn main() {
     println!(
@@ -59,6 +62,44 @@ fn main() {
         let name = format!("{rows} × {columns}, K = {classes}");
         println!("{name:>22} {sum:6.2} {fast:6.2} {sum_2:6.2} {fast_2:8.2} {by_column:8.2} {wide:6.1}");
     }
+    println!("\n{:>22} {:>6} {:>6} {:>6}", "pairs of", "full", "whole", "wide");
+    for (rows, columns, classes) in [(100_000, 10, 2), (50_000, 50, 2), (50_000, 50, 10)] {
+        products(rows, columns, classes);
+    }
+}
+
+/// Times the products of a table that is handed over in batches, as training does.
+fn products(rows: usize, columns: usize, classes: usize) {
+    const BATCH: usize = 8192;
+    let mut random = Random(2);
+    let values: Vec<f64> = (0..rows * columns).map(|_| random.normal()).collect();
+    let whole: Vec<f64> = values.iter().map(|x| (x * 100.0).round()).collect();
+    let ids: Vec<u32> = (0..rows).map(|_| (random.uniform() * classes as f64) as u32).collect();
+    let pairs = columns * (columns - 1) / 2;
+    let batches = |values: &[f64]| {
+        let mut sums = vec![Wide::default(); classes * pairs];
+        for (values, ids) in values.chunks(BATCH * columns).zip(ids.chunks(BATCH)) {
+            let table = Table { values: Values::Rows(values, columns), classes: ids, weights: &[] };
+            let part = table.products(classes).expect("all values are finite");
+            sums.iter_mut().zip(&part).for_each(|(sum, part)| sum.merge(part));
+        }
+        sums
+    };
+    let (full, sums) = time(rows * pairs, || batches(&values));
+    let (rounded, _) = time(rows * pairs, || batches(&whole));
+    let (wide, one_by_one) = time(rows * pairs, || {
+        let mut sums = vec![Wide::default(); classes * pairs];
+        for (row, &class) in values.chunks_exact(columns).zip(&ids) {
+            let mut sums = sums[class as usize * pairs..].iter_mut();
+            for (i, x) in row.iter().enumerate() {
+                row[..i].iter().zip(sums.by_ref()).for_each(|(y, sum)| sum.add_product(*x, *y));
+            }
+        }
+        sums
+    });
+    assert!(sums == one_by_one, "the same bits either way");
+    let name = format!("{rows} × {columns}, K = {classes}");
+    println!("{name:>22} {full:6.2} {rounded:6.2} {wide:6.1}");
 }
 
 /// Nanoseconds per value of the fastest of several runs, and the result of the last.

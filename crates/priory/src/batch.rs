@@ -23,6 +23,8 @@ pub struct Batch {
     pub weights: Vec<f64>,
     /// The features.
     pub columns: Vec<BatchColumn>,
+    /// Columns of the table that only pass through; nothing here looks at them.
+    pub kept: Vec<KeptColumn>,
 }
 
 /// One feature of every row.
@@ -72,12 +74,20 @@ pub struct CategoryColumn {
     pub codes: Vec<u32>,
 }
 
+/// A column of strings as they stand in the table, one after the other.
+#[derive(Debug, Clone, Default)]
+pub struct KeptColumn {
+    text: String,
+    ends: Vec<usize>,
+    missing: Vec<bool>,
+}
+
 impl Batch {
     /// A batch without rows, for a table of this schema.
     pub fn new(schema: &Schema) -> Self {
         let columns = schema.columns.iter().map(|column| match column.kind {
             Kind::Category | Kind::Joint => BatchColumn::Category(CategoryColumn::default()),
-            Kind::Number | Kind::Moments => BatchColumn::Number(Vec::new()),
+            Kind::Number | Kind::Moments | Kind::Group => BatchColumn::Number(Vec::new()),
             Kind::Text => BatchColumn::Text(TextColumn::default()),
         });
         Batch { first_row: 1, columns: columns.collect(), ..Batch::default() }
@@ -98,7 +108,7 @@ impl Batch {
             columns.iter_mut().zip(values.as_ref()).for_each(|(column, value)| column.push(*value));
         }
         let columns = columns.into_iter().map(BatchColumn::Category).collect();
-        Batch { first_row: 1, rows: rows.len(), classes, weights: Vec::new(), columns }
+        Batch { first_row: 1, rows: rows.len(), classes, columns, ..Batch::default() }
     }
 
     /// Removes the rows but keeps the memory. The next row follows the last of this batch.
@@ -114,6 +124,7 @@ impl Batch {
                 BatchColumn::Text(column) => column.clear(),
             }
         }
+        self.kept.iter_mut().for_each(KeptColumn::clear);
     }
 
     /// The weight of a row.
@@ -135,7 +146,8 @@ impl Batch {
             BatchColumn::Text(documents) => documents.memory(),
         };
         let columns: usize = self.columns.iter().map(column).sum();
-        columns + self.classes.memory() + size_of_val(&self.weights[..])
+        let kept: usize = self.kept.iter().map(KeptColumn::memory).sum();
+        columns + kept + self.classes.memory() + size_of_val(&self.weights[..])
     }
 
     /// The rows at these positions, in this order. They are numbered anew.
@@ -146,6 +158,7 @@ impl Batch {
             classes: self.classes.select(rows),
             weights: if self.weights.is_empty() { Vec::new() } else { pick(&self.weights, rows) },
             columns: self.columns.iter().map(|column| column.select(rows)).collect(),
+            kept: self.kept.iter().map(|column| column.select(rows)).collect(),
         }
     }
 
@@ -154,13 +167,14 @@ impl Batch {
         if self.columns.len() != from.columns.len() || from.columns.len() == to.columns.len() {
             return Cow::Borrowed(self);
         }
-        let kept = to.columns.iter().filter_map(|column| from.position(&column.name));
+        let positions = to.columns.iter().filter_map(|column| from.position(&column.name));
         Cow::Owned(Batch {
             first_row: self.first_row,
             rows: self.rows,
             classes: self.classes.clone(),
             weights: self.weights.clone(),
-            columns: kept.map(|column| self.columns[column].clone()).collect(),
+            columns: positions.map(|column| self.columns[column].clone()).collect(),
+            kept: self.kept.clone(),
         })
     }
 
@@ -251,6 +265,49 @@ impl BatchColumn {
 
 fn pick<T: Copy>(values: &[T], rows: &[usize]) -> Vec<T> {
     rows.iter().map(|&row| values[row]).collect()
+}
+
+impl KeptColumn {
+    /// Appends a row.
+    #[inline]
+    pub fn push(&mut self, value: Option<&str>) {
+        self.text.push_str(value.unwrap_or_default());
+        self.ends.push(self.text.len());
+        self.missing.push(value.is_none());
+    }
+
+    /// The string in a row, unless it is missing.
+    #[inline]
+    pub fn value(&self, row: usize) -> Option<&str> {
+        let start = if row == 0 { 0 } else { self.ends[row - 1] };
+        (!self.missing[row]).then(|| &self.text[start..self.ends[row]])
+    }
+
+    /// How many rows there are.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    fn clear(&mut self) {
+        self.text.clear();
+        self.ends.clear();
+        self.missing.clear();
+    }
+
+    fn memory(&self) -> usize {
+        self.text.len() + size_of_val(&self.ends[..]) + self.missing.len()
+    }
+
+    fn select(&self, rows: &[usize]) -> KeptColumn {
+        let mut selected = KeptColumn::default();
+        rows.iter().for_each(|&row| selected.push(self.value(row)));
+        selected
+    }
 }
 
 impl CategoryColumn {

@@ -120,6 +120,20 @@ pub enum Error {
         /// Cells allowed.
         limit: usize,
     },
+    /// A group has more pairs of columns than can be summed apart for so many classes.
+    #[error(
+        "the group of {columns} columns and {classes} classes needs {pairs} sums of products; the limit is {limit}"
+    )]
+    GroupTooLarge {
+        /// Columns in the group.
+        columns: usize,
+        /// Classes.
+        classes: usize,
+        /// Pairs of columns, for all classes.
+        pairs: usize,
+        /// Pairs allowed.
+        limit: usize,
+    },
     /// Nothing was learnt, so nothing can be concluded.
     #[error("there are no rows with a class to learn from")]
     Empty,

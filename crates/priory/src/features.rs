@@ -55,16 +55,16 @@ pub struct Features {
 /// How much one feature helps by itself.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FeatureRank {
-    /// The column, or all columns of a joint table.
+    /// The column, or all columns of a joint table or of a group.
     pub name: String,
-    /// Its columns: one, unless it is a joint table.
+    /// Its columns: one, unless it is a joint table or a group.
     pub columns: Vec<String>,
     /// What is counted of it.
     pub kind: Kind,
     /// The distribution it follows.
     pub family: &'static str,
     /// Mutual information with the class in bits per row; `None` if it is not known what the rows held: of a
-    /// column of text tokens are counted, and of some columns of numbers sums.
+    /// column of text tokens are counted, and of a group and some columns of numbers sums.
     pub information: Option<f64>,
     /// Leave-one-out gain; `None` likewise.
     pub gain: Option<Gain>,
@@ -136,13 +136,17 @@ impl Features {
     }
 }
 
+/// Text and groups of numbers are used whatever is selected: nobody can say that they do not help.
+fn is_always_used(kind: Kind) -> bool {
+    matches!(kind, Kind::Text | Kind::Group)
+}
+
 /// Marks what is used.
 fn select(ranked: &mut [FeatureRank], selection: Selection) {
     for (place, rank) in (0..).zip(ranked) {
         rank.used = match (selection, rank.gain) {
             (Selection::All, _) => true,
-            // Text is used whatever is selected: nobody can say that it does not help.
-            (_, None) => rank.kind == Kind::Text,
+            (_, None) => is_always_used(rank.kind),
             (Selection::Best(most), _) => place < most,
             (Selection::Auto, Some(gain)) => gain.bits > gain.standard_error,
         };
@@ -158,7 +162,7 @@ impl Statistics {
             return Ok(self.canonical());
         }
         let features = Features::new(self, settings)?;
-        let unknown = |rank: &&FeatureRank| rank.gain.is_none() && rank.kind != Kind::Text;
+        let unknown = |rank: &&FeatureRank| rank.gain.is_none() && !is_always_used(rank.kind);
         if let Some(unknown) = features.ranked.iter().find(unknown) {
             return Err(Error::Settings(format!(
                 "columns cannot be selected: only sums were kept of `{}`; train it as a number",
@@ -206,7 +210,7 @@ impl Judge<'_> {
             name: feature_name(schema, factor.columns()),
             columns: factor.columns().iter().map(|&column| schema.columns[column].name.clone()).collect(),
             kind: schema.columns[factor.columns()[0]].kind,
-            family: prepared.family().name(),
+            family: prepared.family(),
             information: contingency.map(|counts| self.information(&counts)),
             gain: known.then(|| sums.gain(self.total)),
             used: true,

@@ -48,7 +48,7 @@ mod tally;
 mod text;
 mod vocabulary;
 
-pub use batch::{Batch, BatchColumn, CategoryColumn, MISSING, TextColumn};
+pub use batch::{Batch, BatchColumn, CategoryColumn, KeptColumn, MISSING, TextColumn};
 pub use error::{Error, Result};
 pub use evaluate::{
     CalibrationBin, ClassReport, Evaluation, EvaluationReport, FoldModels, FoldParts, FoldStatistics, Folds,
@@ -66,11 +66,11 @@ pub use model::{
     ChosenFamily, Contribution, Explanation, LinearForm, Model, TokenContribution, TokenContributions,
 };
 pub use posterior::{Outcome, Posterior, Scores};
-pub use report::{ClassSummary, FeatureSummary, Summary, TOP_TOKENS, ValueSummary};
+pub use report::{ClassSummary, FeatureSummary, GroupSummary, Summary, TOP_TOKENS, ValueSummary};
 pub use schema::{Column, Kind, MISSING_SPELLINGS, Schema};
 pub use settings::{
-    Family, MissingValues, OTHER_VALUES, Prior, Pseudocounts, Selection, Settings, Smoothing, TextModel,
-    VarianceFloor,
+    Discriminant, Divisor, Family, MissingValues, OTHER_VALUES, Prior, Pseudocounts, Regularization,
+    Selection, Settings, Smoothing, TextModel, VarianceFloor,
 };
 pub use statistics::{MOST_CLASSES, MOST_COUNTS, Statistics};
 pub use text::{

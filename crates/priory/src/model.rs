@@ -223,7 +223,8 @@ impl Model {
         sum
     }
 
-    /// The decision as b + Σ wᵢ xᵢ, if there are two classes and every feature is Boolean.
+    /// The decision as b + Σ wᵢ xᵢ, if there are two classes and every feature is Boolean or in a group whose covariance
+    /// the classes share.
     ///
     /// With w₁ and w₀ the probabilities of "present" in the second and in the first class,
     ///
@@ -235,8 +236,11 @@ impl Model {
     /// and x is 1 where the feature is present. The form is the log-odds of the second class: it is chosen where
     /// b + Σ wᵢ xᵢ > 0. (Taking the logarithm of "ratio = 1" moves the boundary to 0, not to 1.)
     ///
+    /// A group of numbers with means μ₀ and μ₁ and the covariance Σ adds −½ (μ₁ + μ₀)ᵀ w to b, with w = Σ⁻¹ (μ₁ − μ₀), and
+    /// there x is the number itself.
+    ///
     /// # Errors
-    /// If there are not two classes, a feature is not Boolean, or a weight is infinite.
+    /// If there are not two classes, a feature is neither of these, or a weight is infinite.
     pub fn linear_form(&self) -> Result<LinearForm> {
         let refuse = |why: String| Err(Error::Settings(format!("there is no linear form: {why}")));
         let [first, second] = self.classes.as_slice() else {
@@ -246,12 +250,22 @@ impl Model {
         let mut weights = Vec::new();
         for factor in &self.factors {
             let feature = feature_name(&self.schema, &factor.columns);
-            let FamilyLikelihood::Bernoulli(_, bernoulli) = &factor.likelihood else {
-                return refuse(format!("`{feature}` is not Boolean"));
+            let bernoulli = match &factor.likelihood {
+                FamilyLikelihood::Bernoulli(_, bernoulli) => bernoulli,
+                FamilyLikelihood::Group(group) => {
+                    let Some((b, of_columns)) = group.linear_form() else {
+                        return refuse(format!("the classes do not share the covariance of `{feature}`"));
+                    };
+                    bias += b;
+                    let names = factor.columns.iter().map(|&column| self.schema.columns[column].name.clone());
+                    weights.extend(names.zip(of_columns).map(|(name, weight)| (name, None, weight)));
+                    continue;
+                }
+                _ => return refuse(format!("`{feature}` is neither Boolean nor in a group")),
             };
             let log_odds = |side: &str| {
                 let (log_likelihood, _) = bernoulli.contribution(Some(side));
-                log_likelihood[1] - log_likelihood[0]
+                raised(log_likelihood[1] - log_likelihood[0], factor.exponent)
             };
             let absent = log_odds(&bernoulli.sides.absent);
             let weight = log_odds(&bernoulli.sides.present) - absent;
@@ -261,7 +275,7 @@ impl Model {
                 ));
             }
             bias += absent;
-            weights.push((feature, bernoulli.sides.present.clone(), weight));
+            weights.push((feature, Some(bernoulli.sides.present.clone()), weight));
         }
         Ok(LinearForm { first: first.clone(), second: second.clone(), bias, weights })
     }
@@ -299,15 +313,24 @@ pub(crate) fn check_columns(settings: &Settings, schema: &Schema) -> Result<()> 
                 "the settings name the column `{name}`, which the model does not have"
             )));
         };
-        if kind == Kind::Joint {
-            return Err(Error::Settings(format!(
-                "the column `{name}` is part of the joint table, which is smoothed as a whole"
-            )));
+        let whole = match kind {
+            Kind::Joint => Some("the joint table, which is smoothed as a whole"),
+            Kind::Group => Some("the group, which follows one normal distribution"),
+            Kind::Category | Kind::Number | Kind::Moments | Kind::Text => None,
+        };
+        if let Some(whole) = whole {
+            return Err(Error::Settings(format!("the column `{name}` is part of {whole}")));
         }
         let only_for_text = settings.column_smoothing.get(name).is_some_and(Smoothing::is_for_text_only);
         if only_for_text && kind != Kind::Text {
             return Err(Error::Settings(format!("the column `{name}` has a smoothing that only text has")));
         }
+    }
+    if let Some(discriminant) = settings.discriminant
+        && !schema.columns.iter().any(|column| column.kind == Kind::Group)
+    {
+        let name = discriminant.name();
+        return Err(Error::Settings(format!("there is no group of columns for a {name} discriminant")));
     }
     Ok(())
 }
@@ -322,7 +345,7 @@ pub(crate) fn feature_name(schema: &Schema, columns: &[usize]) -> String {
 pub(crate) const MISSING_NAME: &str = "(missing)";
 
 /// The values of a factor in words; `None` if all of them are missing.
-fn written_out(batch: &Batch, columns: &[usize], row: usize) -> Option<String> {
+pub(crate) fn written_out(batch: &Batch, columns: &[usize], row: usize) -> Option<String> {
     let values: Vec<Option<String>> = columns.iter().map(|&column| batch.written(column, row)).collect();
     values.iter().any(Option::is_some).then(|| {
         let words: Vec<&str> = values.iter().map(|value| value.as_deref().unwrap_or(MISSING_NAME)).collect();
@@ -410,15 +433,15 @@ impl TokenContribution {
     }
 }
 
-/// The decision between two classes as a weighted sum of what is present.
+/// The decision between two classes as a weighted sum of what is present, and of numbers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LinearForm {
     /// The class that negative sums speak for.
     pub first: String,
     /// The class that positive sums speak for.
     pub second: String,
-    /// b: the log-odds of the second class when everything is absent.
+    /// b: the log-odds of the second class when everything is absent and every number zero.
     pub bias: f64,
-    /// For each feature its name, the value that counts as present, and its weight.
-    pub weights: Vec<(String, String, f64)>,
+    /// For each feature its name, the value that counts as present unless it is a number, and its weight.
+    pub weights: Vec<(String, Option<String>, f64)>,
 }

@@ -7,13 +7,14 @@ use serde_json::{Map, Value, json};
 use crate::error::Result;
 use crate::families::FamilyStatistics;
 use crate::families::categorical::MISSING_ROW;
+use crate::families::discriminant::{GroupStatistics, GroupSums, Normals};
 use crate::families::number::{NumberEstimate, Part};
 use crate::families::text::summary::TextSummary;
 use crate::fractions::{FractionExplanation, Fractions};
 use crate::model::{Explanation, LinearForm, MISSING_NAME, Model, exponent_of, feature_name};
 use crate::posterior::Outcome;
 use crate::schema::{Column, Schema};
-use crate::settings::{MissingValues, Settings};
+use crate::settings::{MissingValues, Regularization, Settings};
 use crate::statistics::Statistics;
 
 /// A model laid open: what was counted, and what follows from it.
@@ -71,6 +72,23 @@ pub struct FeatureSummary {
     pub exponent: f64,
     /// By how many nats per row its family is better than a Gaussian, if it was chosen for that.
     pub better_than_gaussian: Option<f64>,
+    /// Means and covariances, if it is a group of numbers.
+    pub group: Option<GroupSummary>,
+}
+
+/// Several columns of numbers that follow one normal distribution, given the class.
+#[derive(Debug, Clone)]
+pub struct GroupSummary {
+    /// The columns, in the order of everything else here.
+    pub columns: Vec<String>,
+    /// For each class, the means of the columns.
+    pub mean: Vec<Vec<f64>>,
+    /// For each class, or once if all share it, the covariances of the columns: row after row.
+    pub covariance: Vec<Vec<Vec<f64>>>,
+    /// For each class, the weight of the rows in which a column is missing.
+    pub missing: Vec<Vec<f64>>,
+    /// How much the covariances were regularized, if they were.
+    pub regularization: Option<Regularization>,
 }
 
 /// One value of a feature.
@@ -181,6 +199,7 @@ impl Summary {
                     .map(|(parameter, values)| (parameter.replace(' ', "_"), by_class(&names, values)))
                     .collect::<Map<_, _>>(),
                 "better_than_gaussian": feature.better_than_gaussian,
+                "group": feature.group.as_ref().map(|group| group.to_json(&names)),
             })).collect::<Vec<_>>(),
             "left_out": self.left_out,
             "parameters": {
@@ -222,7 +241,23 @@ impl FeatureSummary {
         let prepared = factor.prepare::<f64>(schema, settings)?;
         let (name, kind) =
             (feature_name(schema, factor.columns()), schema.columns[factor.columns()[0]].kind.name());
-        let family = prepared.family().name();
+        let family = prepared.family();
+        if let FamilyStatistics::Group(group) = factor {
+            let summary =
+                prepared.group().map(|estimate| GroupSummary::new(group, &estimate.normals, schema));
+            return Ok(FeatureSummary {
+                name,
+                kind,
+                family,
+                text: None,
+                exponent: 1.0,
+                values: Vec::new(),
+                missing: Vec::new(),
+                parameters: Vec::new(),
+                better_than_gaussian: None,
+                group: summary,
+            });
+        }
         let Some(counts) = factor.counts() else {
             let number = prepared.number();
             let part = |part: Part| ValueSummary {
@@ -238,11 +273,12 @@ impl FeatureSummary {
                 text: None,
                 exponent: 1.0,
                 values: number.map_or_else(Vec::new, |number| number.parts().into_iter().map(part).collect()),
-                missing: factor.moments().iter().map(|moments| moments.missing.value()).collect(),
+                missing: number.map_or_else(Vec::new, NumberEstimate::missing),
                 parameters: number.map_or_else(Vec::new, NumberEstimate::parameters),
                 better_than_gaussian: number
                     .and_then(|number| number.choice.as_ref())
                     .map(|choice| choice.better_than_gaussian),
+                group: None,
             });
         };
         let exact = fractions.map(|fractions| fractions.prepare(factor)).transpose()?;
@@ -274,6 +310,38 @@ impl FeatureSummary {
             missing: classes.clone().map(|class| counts.get(0, class)).collect(),
             parameters: Vec::new(),
             better_than_gaussian: None,
+            group: None,
+        })
+    }
+}
+
+impl GroupSummary {
+    fn new(statistics: &GroupStatistics, normals: &Normals, schema: &Schema) -> Self {
+        let d = statistics.columns.len();
+        let covariances = normals.covariances.iter();
+        let missing =
+            |class: &GroupSums| class.moments.iter().map(|moments| moments.missing.value()).collect();
+        GroupSummary {
+            columns: statistics.columns.iter().map(|&column| schema.columns[column].name.clone()).collect(),
+            mean: normals.mean.clone(),
+            covariance: covariances
+                .map(|covariance| (0..d).map(|i| (0..d).map(|j| covariance.at(i, j)).collect()).collect())
+                .collect(),
+            missing: statistics.classes.iter().map(missing).collect(),
+            regularization: normals.amounts,
+        }
+    }
+
+    fn to_json(&self, classes: &[&str]) -> Value {
+        let of_class = |class: usize| &self.covariance[class.min(self.covariance.len() - 1)];
+        let covariance: Vec<Vec<Vec<f64>>> = (0..classes.len()).map(of_class).cloned().collect();
+        json!({
+            "columns": self.columns,
+            "mean": by_class(classes, &self.mean),
+            "covariance": by_class(classes, &covariance),
+            "missing": by_class(classes, &self.missing),
+            "lambda": self.regularization.map(|amounts| amounts.shared),
+            "gamma": self.regularization.map(|amounts| amounts.diagonal),
         })
     }
 }
@@ -298,7 +366,7 @@ fn combinations(
             });
             cells.collect()
         }
-        FamilyStatistics::Number(..) | FamilyStatistics::Text(..) => Vec::new(),
+        FamilyStatistics::Number(..) | FamilyStatistics::Text(..) | FamilyStatistics::Group(_) => Vec::new(),
     }
 }
 
@@ -306,7 +374,7 @@ fn combinations(
 enum Size {
     /// J: how many values it can take.
     Values(usize),
-    /// A column of numbers: how many parameters all its classes have together.
+    /// Numbers: how many parameters all classes have together.
     Number(usize),
 }
 
@@ -329,6 +397,11 @@ fn column_sizes(statistics: &Statistics, settings: &Settings) -> Result<Vec<Size
             }
             FamilyStatistics::Text(_, text) => {
                 sizes.push(Size::Number(text.tokens.len() * text.totals.classes()));
+            }
+            FamilyStatistics::Group(_) => {
+                let prepared = factor.prepare::<f64>(&statistics.schema, settings)?;
+                let group = prepared.group();
+                sizes.push(Size::Number(group.map_or(0, |group| group.normals.parameter_count())));
             }
         }
     }

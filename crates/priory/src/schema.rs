@@ -57,6 +57,9 @@ pub enum Kind {
     Moments,
     /// How often each token occurs, and in how many documents.
     Text,
+    /// Exact sums of its numbers, and of their products with those of all other columns of this kind: one normal
+    /// distribution in as many dimensions.
+    Group,
 }
 
 impl Kind {
@@ -68,6 +71,7 @@ impl Kind {
             Kind::Number => "number",
             Kind::Moments => "moments",
             Kind::Text => "text",
+            Kind::Group => "group",
         }
     }
 }
@@ -134,8 +138,8 @@ impl Schema {
         self.columns.iter().position(|column| column.name == name)
     }
 
-    /// The positions of the columns that share the full joint table.
-    pub(crate) fn joint_columns(&self) -> Vec<usize> {
-        (0..self.columns.len()).filter(|&i| self.columns[i].kind == Kind::Joint).collect()
+    /// The positions of the columns of a kind: those that share a joint table, or a group.
+    pub(crate) fn columns_of(&self, kind: Kind) -> Vec<usize> {
+        (0..self.columns.len()).filter(|&i| self.columns[i].kind == kind).collect()
     }
 }

@@ -19,6 +19,7 @@ use crate::error::{Error, Result};
 /// | `text` | automatic | see [`TextModel`] |
 /// | `exponents` | 1 for every column | powers that P(x \| class) of single columns is raised to |
 /// | `variance_floor` | 1e-9 of the column's variance | see [`VarianceFloor`] |
+/// | `discriminant` | linear | how the numbers of a group belong together, see [`Discriminant`] |
 /// | `select` | all columns | see [`Selection`] |
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -48,6 +49,9 @@ pub struct Settings {
     /// The least variance of a Gaussian.
     #[serde(skip_serializing_if = "VarianceFloor::is_default", default)]
     pub variance_floor: VarianceFloor,
+    /// The covariances of the columns that are grouped; one for all classes if nobody has chosen.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub discriminant: Option<Discriminant>,
     /// Which columns are used.
     #[serde(skip_serializing_if = "Selection::is_all", default)]
     pub select: Selection,
@@ -57,7 +61,8 @@ pub struct Settings {
 /// estimated, so it follows what is learnt and forgotten, and is found anew in each fold of an evaluation.
 ///
 /// Columns are judged one by one, by their leave-one-out gain: see [`Features`](crate::Features). The columns of a
-/// joint table count as one. Columns of text cannot be judged from what is counted of them; they are always used.
+/// joint table count as one. Columns of text, and numbers in a group, cannot be judged from what is counted of them; they
+/// are always used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Selection {
@@ -250,6 +255,72 @@ pub enum VarianceFloor {
     Sklearn(f64),
 }
 
+/// Gaussian discriminant analysis: the columns of a group follow one normal distribution in as many dimensions, given
+/// the class. Each class has its own mean; this says what its covariance is.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Discriminant {
+    /// The same for all classes, so that the boundaries between them are straight.
+    Linear(Divisor),
+    /// Each class has its own.
+    Quadratic(Divisor),
+    /// Something between the two, and between them and columns that are independent given the class: as much of it as is
+    /// given, or as the data say.
+    Regularized(Option<Regularization>),
+}
+
+/// What sums of squares and of products are divided by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Divisor {
+    /// n, the weight of the rows: maximum likelihood.
+    #[default]
+    Rows,
+    /// n − 1, or n − K where K classes share one covariance: estimates without bias.
+    Freedom,
+}
+
+/// How much covariances are regularized (Friedman 1989, "Regularized Discriminant Analysis").
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Regularization {
+    /// λ, from 0 to 1: 0 leaves each class its own covariance, 1 gives all the shared one.
+    pub shared: f64,
+    /// γ, from 0 to 1: the share by which every covariance between two columns is cut. 1 makes them independent.
+    pub diagonal: f64,
+}
+
+impl Default for Discriminant {
+    fn default() -> Self {
+        Discriminant::Linear(Divisor::Rows)
+    }
+}
+
+impl Discriminant {
+    /// The word for it, as on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Discriminant::Linear(_) => "linear",
+            Discriminant::Quadratic(_) => "quadratic",
+            Discriminant::Regularized(_) => "regularized",
+        }
+    }
+
+    fn check(self) -> Result<()> {
+        let Discriminant::Regularized(Some(Regularization { shared, diagonal })) = self else {
+            return Ok(());
+        };
+        for (what, amount) in [("λ", shared), ("γ", diagonal)] {
+            if !(0.0..=1.0).contains(&amount) {
+                return Err(Error::Settings(format!(
+                    "{what} of the discriminant is {amount}; it lies between 0 and 1"
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
 impl Default for VarianceFloor {
     fn default() -> Self {
         VarianceFloor::Relative(1e-9)
@@ -356,6 +427,7 @@ impl Settings {
         | VarianceFloor::Added(floor)
         | VarianceFloor::Sklearn(floor)) = self.variance_floor;
         check_amount("the variance floor", floor)?;
+        self.discriminant.map_or(Ok(()), Discriminant::check)?;
         if let Some(family) = self.numbers.filter(|family| !family.is_of_numbers()) {
             return Err(Error::Settings(format!("numbers cannot be {}", family.name())));
         }

@@ -2,7 +2,8 @@
 //!
 //! A number is known by its **key**: the bits of its f64, turned so that they sort as numbers do, without the lowest
 //! few. How many are dropped, the **level**, is the least number for which the column has at most [`MOST_CELLS`]
-//! different pairs of key and class. So the level depends on nothing but the set of numbers and classes, and any split
+//! different pairs of key and class, or where there are thousands of classes the highest, at which only the sign of a
+//! number is left. So the level depends on nothing but the set of numbers and classes, and any split
 //! or order of the rows gives the same spectrum. Columns with few different numbers are kept as they are; timestamps
 //! keep what tells them apart, however far from zero they lie; heavy tails keep about the same relative precision
 //! everywhere.
@@ -51,7 +52,8 @@ impl Spectrum {
     pub(crate) fn from_parts(level: u32, cells: Vec<Cell>, counts: Tally) -> Option<Self> {
         let finite =
             |&(key, _): &Cell| level <= MOST_DROPPED && key <= u64::MAX >> level && is_of_numbers(key, level);
-        let sound = cells.len() <= MOST_CELLS && cells.is_sorted_by(|a, b| a < b) && cells.iter().all(finite);
+        let few = cells.len() <= MOST_CELLS || level == MOST_DROPPED;
+        let sound = few && cells.is_sorted_by(|a, b| a < b) && cells.iter().all(finite);
         let index = Index::of(&cells);
         (sound && counts.rows() == cells.len()).then_some(Spectrum { level, cells, index, counts })
     }
@@ -113,9 +115,9 @@ impl Spectrum {
         id
     }
 
-    /// Drops as many bits as it takes to have no more cells than there may be.
+    /// Drops as many bits as it takes to have no more cells than there may be, or all but the sign.
     fn fit(&mut self) {
-        if self.cells.len() <= MOST_CELLS {
+        if self.cells.len() <= MOST_CELLS || self.level == MOST_DROPPED {
             return;
         }
         // By class and then by key they stay in order when bits are dropped.
@@ -428,6 +430,23 @@ mod tests {
         assert_eq!(picture(&rest), picture(&expected));
         assert_eq!(whole.first_shortfall(&spectrum(&rows[..10_000]), &[Some(0), Some(1), Some(2)]), None);
         assert!(rest.first_shortfall(&whole, &[Some(0), Some(1), Some(2)]).is_some());
+    }
+
+    #[test]
+    fn of_thousands_of_classes_only_signs_are_left() {
+        let classes = MOST_CELLS as u32 + 1_000;
+        let rows: Vec<(f64, u32)> =
+            (0..4 * classes).map(|i| (f64::from(i) - 9_000.0, i * 5 % classes)).collect();
+        let all: Vec<usize> = (0..classes as usize).collect();
+        let whole = spectrum(&rows).canonical(&all);
+        assert_eq!((whole.level, whole.cells.len()), (MOST_DROPPED, 2 * classes as usize));
+        let mut merged = spectrum(&rows[..100]);
+        merged.merge(&spectrum(&rows[100..]), &all, 1.0);
+        assert_eq!(merged.canonical(&all).cells, whole.cells);
+        let again = Spectrum::from_parts(whole.level, whole.cells.clone(), whole.counts.clone());
+        assert_eq!(again.unwrap().cells, whole.cells);
+        // At any other level there would have been room.
+        assert!(Spectrum::from_parts(MOST_DROPPED - 1, whole.cells.clone(), whole.counts).is_none());
     }
 
     proptest! {

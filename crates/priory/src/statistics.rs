@@ -1,14 +1,12 @@
 //! What is remembered of the data: weights of classes and of values. They add and subtract exactly.
 
-use std::borrow::Cow;
-
 use crate::batch::{Batch, MISSING};
 use crate::error::{Error, Result};
 use crate::estimate;
+use crate::families::counted::CountedNumbers;
 use crate::families::{CountedRow, FamilyStatistics, Removed};
 use crate::leave_one_out::LeaveOneOut;
-use crate::model::Model;
-use crate::moments::{self, Moments};
+use crate::model::{Model, written_out};
 use crate::schema::{Kind, Schema};
 use crate::settings::{Prior, Settings, VarianceFloor};
 use crate::tally::Tally;
@@ -81,7 +79,10 @@ impl Statistics {
     pub fn distinct_values(&self) -> Vec<(&str, usize)> {
         let columns = self.factors.iter().filter_map(|factor| match factor {
             FamilyStatistics::Category(column, category) => Some((*column, category.values.len())),
-            FamilyStatistics::Joint(_) | FamilyStatistics::Number(..) | FamilyStatistics::Text(..) => None,
+            FamilyStatistics::Joint(_)
+            | FamilyStatistics::Number(..)
+            | FamilyStatistics::Text(..)
+            | FamilyStatistics::Group(_) => None,
         });
         columns.map(|(column, values)| (self.schema.columns[column].name.as_str(), values)).collect()
     }
@@ -102,24 +103,28 @@ impl Statistics {
     pub fn observe_rows(&mut self, batch: &Batch, rows: impl Iterator<Item = usize> + Clone) -> Result<()> {
         self.check_batch(batch, rows.clone())?;
         let (counted, new_classes) = self.counted_rows(batch, rows);
-        let numbers = self.sum_numbers(batch, &counted, self.classes.len() + new_classes.len())?;
+        let positions: Vec<usize> =
+            self.factors.iter().flat_map(FamilyStatistics::number_columns).copied().collect();
+        let numbers = CountedNumbers::new(batch, positions.clone(), &counted);
+        let classes = self.classes.len() + new_classes.len();
+        let sums = numbers.moments(&positions, classes).map_err(|infinite| Error::Infinite {
+            row: batch.row_number(counted[infinite.row].row as usize),
+            column: self.schema.columns[positions[infinite.column]].name.clone(),
+            value: infinite.value,
+        })?;
 
         new_classes.iter().for_each(|name| {
             self.classes.intern(name);
         });
-        let classes = self.classes.len();
         self.class_weight.grow(1, classes);
         for &CountedRow { row, class } in &counted {
             self.class_weight.add(0, class as usize, batch.weight(row as usize));
         }
         self.rows += counted.len() as u64;
-        let mut numbers = numbers.chunks_exact(classes.max(1));
+        let mut sums = sums.chunks_exact(classes.max(1));
         for factor in &mut self.factors {
             factor.observe(&counted, batch, classes);
-            if let FamilyStatistics::Number(_, number) = factor {
-                let sums = numbers.next().unwrap_or_default();
-                number.moments.iter_mut().zip(sums).for_each(|(all, sum)| all.merge(sum));
-            }
+            factor.add_numbers(&numbers, &mut sums, classes);
         }
         Ok(())
     }
@@ -151,39 +156,6 @@ impl Statistics {
         (counted, new_classes)
     }
 
-    /// The moments of every column of numbers in every class, column after column. All columns are summed at once,
-    /// which is how the sums are fast.
-    fn sum_numbers(&self, batch: &Batch, counted: &[CountedRow], classes: usize) -> Result<Vec<Moments>> {
-        let positions: Vec<usize> = self.factors.iter().filter_map(FamilyStatistics::number_column).collect();
-        if positions.is_empty() {
-            return Ok(Vec::new());
-        }
-        let everything = counted.len() == batch.rows;
-        let pick =
-            |values: &'_ [f64]| -> Vec<f64> { counted.iter().map(|row| values[row.row as usize]).collect() };
-        let columns = positions.iter().map(|&column| batch.numbers(column));
-        let columns: Vec<Cow<'_, [f64]>> = columns
-            .map(|values| if everything { Cow::from(values) } else { Cow::from(pick(values)) })
-            .collect();
-        let columns: Vec<&[f64]> = columns.iter().map(|column| &**column).collect();
-        let weights = if everything || batch.weights.is_empty() {
-            Cow::from(&batch.weights)
-        } else {
-            Cow::from(pick(&batch.weights))
-        };
-        let class_of: Vec<u32> = counted.iter().map(|row| row.class).collect();
-        let table = moments::Table {
-            values: moments::Values::Columns(&columns),
-            classes: &class_of,
-            weights: &weights,
-        };
-        table.moments(classes).map_err(|infinite| Error::Infinite {
-            row: batch.row_number(counted[infinite.row].row as usize),
-            column: self.schema.columns[positions[infinite.column]].name.clone(),
-            value: infinite.value,
-        })
-    }
-
     /// Takes the rows of a batch away, as if they had never been learnt.
     ///
     /// # Errors
@@ -208,8 +180,12 @@ impl Statistics {
         let new = other.classes.names().filter(|name| self.classes.get(name).is_none()).count();
         self.check_class_count(self.classes.len() + new)?;
         for (ours, theirs) in self.factors.iter().zip(&other.factors) {
-            if let FamilyStatistics::Category(_, theirs) = theirs {
-                self.check_value_count(ours, &theirs.values, self.classes.len() + new)?;
+            match theirs {
+                FamilyStatistics::Category(_, theirs) => {
+                    self.check_value_count(ours, &theirs.values, self.classes.len() + new)?;
+                }
+                FamilyStatistics::Group(group) => group.check_size(self.classes.len() + new)?,
+                FamilyStatistics::Joint(_) | FamilyStatistics::Number(..) | FamilyStatistics::Text(..) => {}
             }
         }
         let total = self.total_weight() + other.total_weight();
@@ -280,11 +256,8 @@ impl Statistics {
     pub(crate) fn resolve(&self, settings: &Settings) -> Settings {
         let mut settings = settings.clone();
         if let VarianceFloor::Sklearn(share) = settings.variance_floor {
-            let variances = self.factors.iter().map(|factor| {
-                let mut pooled = Moments::default();
-                factor.moments().iter().for_each(|moments| pooled.merge(moments));
-                pooled.variance().unwrap_or(0.0)
-            });
+            let moments = self.factors.iter().flat_map(FamilyStatistics::pooled_moments);
+            let variances = moments.map(|pooled| pooled.variance().unwrap_or(0.0));
             settings.variance_floor = VarianceFloor::Added(share * variances.fold(0.0, f64::max));
         }
         settings
@@ -319,14 +292,15 @@ impl Statistics {
         self.class_weight.row_total(0).value()
     }
 
-    /// Refuses, early, a joint table that can no longer be estimated, or more tokens than memory should hold.
+    /// Refuses, early, a joint table or a group that can no longer be estimated, or more tokens than memory should hold.
     ///
     /// # Errors
-    /// If there are more cells or tokens than is sensible.
+    /// If there are more cells, sums or tokens than is sensible.
     pub fn check_size(&self) -> Result<()> {
         self.factors.iter().try_for_each(|factor| match factor {
             FamilyStatistics::Joint(joint) => joint.check_size(self.classes.len()),
             FamilyStatistics::Text(column, text) => text.check_size(&self.schema.columns[*column].name),
+            FamilyStatistics::Group(group) => group.check_size(self.classes.len()),
             FamilyStatistics::Category(..) | FamilyStatistics::Number(..) => Ok(()),
         })
     }
@@ -357,6 +331,7 @@ impl Statistics {
                     self.check_value_count(factor, values, self.classes.len() + new)?;
                 }
                 FamilyStatistics::Joint(joint) => joint.check_room(batch, self.classes.len() + new)?,
+                FamilyStatistics::Group(group) => group.check_size(self.classes.len() + new)?,
                 FamilyStatistics::Number(..) | FamilyStatistics::Text(..) => {}
             }
         }
@@ -458,10 +433,10 @@ impl Statistics {
         }
         let mut shortfall = found.as_ref().unwrap_or(first).clone();
         // Sums do not say which number is not in them, but now the row is known.
-        if let [column] = shortfall.columns[..]
-            && self.schema.columns[column].kind == Kind::Number
+        if let Some(&column) = shortfall.columns.first()
+            && matches!(self.schema.columns[column].kind, Kind::Number | Kind::Group)
         {
-            shortfall.value = batch.written(column, fine);
+            shortfall.value = written_out(batch, &shortfall.columns, fine);
         }
         Error::NeverLearnt { row: batch.row_number(fine), what: shortfall.describe(&self.schema) }
     }

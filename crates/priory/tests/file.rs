@@ -1,7 +1,7 @@
 //! A model file from a stranger can at worst be refused.
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
-use priory::{Batch, Column, Error, Kind, Schema, Settings, Statistics, read_file, write_file};
+use priory::{Batch, BatchColumn, Column, Error, Kind, Schema, Settings, Statistics, read_file, write_file};
 
 fn small_file() -> Vec<u8> {
     let schema =
@@ -19,6 +19,24 @@ fn small_file() -> Vec<u8> {
     write_file(&statistics, &Settings::default())
 }
 
+/// A group of two columns, of which one is missing in a row.
+fn grouped_file() -> Vec<u8> {
+    let schema =
+        Schema::new("y", vec![Column::new("a", Kind::Group), Column::new("b", Kind::Group)]).unwrap();
+    let mut batch = Batch::new(&schema);
+    for (class, x, y) in [("yes", 1.0, 2.5), ("no", 0.1, f64::NAN), ("yes", 3.0, 1.0), ("no", 7.0, 1e9)] {
+        batch.classes.push(Some(class));
+        for (column, x) in batch.columns.iter_mut().zip([x, y]) {
+            let BatchColumn::Number(values) = column else { panic!("a group holds numbers") };
+            values.push(x);
+        }
+        batch.rows += 1;
+    }
+    let mut statistics = Statistics::empty(&schema);
+    statistics.observe(&batch).unwrap();
+    write_file(&statistics, &Settings::default())
+}
+
 fn refusal(bytes: &[u8]) -> String {
     match read_file(bytes) {
         Err(Error::File(why)) => why,
@@ -29,15 +47,82 @@ fn refusal(bytes: &[u8]) -> String {
 
 #[test]
 fn any_changed_byte_is_noticed() {
-    let file = small_file();
-    assert!(read_file(&file).is_ok());
-    for position in 0..file.len() {
-        for change in [0x01, 0x80, 0xff] {
-            let mut changed = file.clone();
-            changed[position] ^= change;
-            refusal(&changed);
+    for file in [small_file(), grouped_file()] {
+        assert!(read_file(&file).is_ok());
+        for position in 0..file.len() {
+            for change in [0x01, 0x80, 0xff] {
+                let mut changed = file.clone();
+                changed[position] ^= change;
+                refusal(&changed);
+            }
         }
     }
+}
+
+/// Where a section of a file begins and ends.
+fn section(file: &[u8], name: &str) -> std::ops::Range<usize> {
+    let length = u64::from_le_bytes(file[..8].try_into().unwrap()) as usize;
+    let header: serde_json::Value = serde_json::from_slice(&file[8..8 + length]).unwrap();
+    let offset = |i: usize| 8 + length + header[name]["data_offsets"][i].as_u64().unwrap() as usize;
+    offset(0)..offset(1)
+}
+
+/// Gives a changed file the checksums that fit it, as someone would who means harm.
+fn with_checksums(mut file: Vec<u8>) -> Vec<u8> {
+    let length = u64::from_le_bytes(file[..8].try_into().unwrap()) as usize;
+    let header: serde_json::Value = serde_json::from_slice(&file[8..8 + length]).unwrap();
+    let mut spans: Vec<(u64, u64)> = header
+        .as_object()
+        .unwrap()
+        .iter()
+        .filter(|(name, _)| *name != "__metadata__" && *name != "checksums")
+        .map(|(_, entry)| {
+            (entry["data_offsets"][0].as_u64().unwrap(), entry["data_offsets"][1].as_u64().unwrap())
+        })
+        .collect();
+    spans.sort_unstable();
+    let mut sums = vec![crc32fast::hash(&file[..8 + length])];
+    for (start, end) in spans {
+        let bytes = &file[8 + length + start as usize..8 + length + end as usize];
+        sums.extend(bytes.chunks(65_536).map(crc32fast::hash));
+    }
+    let place = section(&file, "checksums");
+    let bytes: Vec<u8> = sums.iter().flat_map(|sum| sum.to_le_bytes()).collect();
+    file[place].copy_from_slice(&bytes);
+    file
+}
+
+/// Sums that no rows could have are refused, even if somebody has corrected the checksums.
+#[test]
+fn a_group_holds_the_sums_of_some_numbers() {
+    let file = grouped_file();
+    assert_eq!(with_checksums(file.clone()), file);
+    let (mut refused, mut accepted) = (0, 0);
+    for name in ["group.moments", "group.products", "group.alone", "group.alone.sums"] {
+        for position in section(&file, name) {
+            for change in [0x01, 0x10, 0x80, 0xff] {
+                let mut changed = file.clone();
+                changed[position] ^= change;
+                let changed = with_checksums(changed);
+                // What is not refused is a model like any other: it can be estimated, and written as it was read.
+                match read_file(&changed) {
+                    Ok((statistics, settings)) => {
+                        assert_eq!(write_file(&statistics, &settings), changed);
+                        let _ = statistics.estimate(&settings);
+                        accepted += 1;
+                    }
+                    Err(Error::File(_)) => refused += 1,
+                    Err(other) => panic!("refused with another error: {other}"),
+                }
+            }
+        }
+    }
+    assert!(refused > accepted, "{refused} changes were refused and {accepted} were not");
+    // Columns that vary like these cannot have a product that large.
+    let mut changed = file.clone();
+    let products = section(&file, "group.products");
+    changed[products.end - 1] ^= 0x40;
+    assert_eq!(refusal(&with_checksums(changed)), "the sums of its group cannot be those of any numbers");
 }
 
 #[test]

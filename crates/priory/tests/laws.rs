@@ -7,12 +7,13 @@ use proptest::prelude::*;
 /// A row as a reader might hand it over: class, weight, features; `None` is missing.
 type Row = (Option<u8>, f64, Vec<Option<u8>>);
 
-const COLUMNS: usize = 9;
+const COLUMNS: usize = 12;
 /// From here on the columns hold numbers, and the last one text.
 const FIRST_NUMBER: usize = 5;
+const LAST_NUMBER: usize = COLUMNS - 2;
 
 /// Two plain categories, a column of 0 and 1, two columns that share a joint table, two of numbers, one of which only
-/// sums are kept, and one of text.
+/// sums are kept, three that form a group, and one of text.
 fn schema() -> Schema {
     let kinds = [
         Kind::Category,
@@ -22,7 +23,10 @@ fn schema() -> Schema {
         Kind::Category,
         Kind::Number,
         Kind::Number,
+        Kind::Group,
         Kind::Moments,
+        Kind::Group,
+        Kind::Group,
         Kind::Text,
     ];
     let columns = (0..).zip(kinds).map(|(i, kind)| Column::new(format!("x{i}"), kind)).collect();
@@ -41,6 +45,7 @@ fn name(column: usize, value: u8) -> String {
 fn number(column: usize, value: u8) -> f64 {
     match column {
         FIRST_NUMBER => [1e9, 1e9 + 1.0, -1e-300, 1e300, 0.1][value as usize % 5],
+        LAST_NUMBER => [1e9, 1e9 + 1.0, -1e-300, 1e150, 0.1][value as usize % 5],
         _ => f64::from(value) * 0.1 - 0.2,
     }
 }

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use priory::{
-    Batch, BatchColumn, CategoryColumn, Column, Evaluation, Family, FoldParts, FoldStatistics, Folds, Kind,
-    LeaveOneOut, MissingValues, Model, Prior, Pseudocounts, Result, Schema, Settings, Smoothing, Statistics,
-    majority_class,
+    Batch, BatchColumn, CategoryColumn, Column, Discriminant, Divisor, Evaluation, Family, FoldParts,
+    FoldStatistics, Folds, Kind, LeaveOneOut, MissingValues, Model, Prior, Pseudocounts, Regularization,
+    Result, Schema, Settings, Smoothing, Statistics, majority_class,
 };
 use proptest::prelude::*;
 
@@ -27,7 +27,7 @@ type Row = (Option<usize>, [Option<usize>; 5], f64);
 struct Table {
     joint: bool,
     weighted: bool,
-    /// Whether the fourth column is also there as a number.
+    /// Whether the fourth column is also there as a number, and with the fifth as a group.
     numbers: bool,
     rows: Vec<Row>,
 }
@@ -36,8 +36,14 @@ impl Table {
     fn schema(&self) -> Schema {
         let kind = |i| if self.joint && i >= 3 { Kind::Joint } else { Kind::Category };
         let columns = (0..5).map(|i| Column::new(format!("c{i}"), kind(i)));
-        let number = self.numbers.then(|| Column::new("c5", Kind::Number));
-        Schema::new("class", columns.chain(number).collect()).expect("the names differ")
+        let numbers = [("c5", Kind::Number), ("c6", Kind::Group), ("c7", Kind::Group)];
+        let numbers = numbers.iter().filter(|_| self.numbers).map(|&(name, kind)| Column::new(name, kind));
+        Schema::new("class", columns.chain(numbers).collect()).expect("the names differ")
+    }
+
+    /// Takes out of the settings what is for columns that are not there.
+    fn fit(&self, settings: &mut Settings) {
+        settings.discriminant = settings.discriminant.filter(|_| self.numbers);
     }
 
     fn batch(&self) -> Batch {
@@ -50,10 +56,12 @@ impl Table {
             }
         }
         let weights = self.rows.iter().filter(|_| self.weighted).map(|row| row.2).collect();
-        let number = |row: &Row| row.1[3].map_or(f64::NAN, |value| 0.7 * value as f64 - 2.0);
-        let numbers = self.numbers.then(|| BatchColumn::Number(self.rows.iter().map(number).collect()));
+        let number = |row: &Row, i: usize| row.1[i].map_or(f64::NAN, |value| 0.7 * value as f64 - 2.0);
+        let numbers = [3, 3, 4].iter().filter(|_| self.numbers);
+        let numbers =
+            numbers.map(|&i| BatchColumn::Number(self.rows.iter().map(|row| number(row, i)).collect()));
         let columns = columns.into_iter().map(BatchColumn::Category).chain(numbers).collect();
-        Batch { first_row: 1, rows: self.rows.len(), classes, weights, columns }
+        Batch { first_row: 1, rows: self.rows.len(), classes, weights, columns, ..Batch::default() }
     }
 }
 
@@ -132,14 +140,22 @@ fn settings() -> impl Strategy<Value = Settings> {
             Family::Values,
         ]),
     );
-    (prior, smoothing, prop::option::weighted(0.2, Just(Smoothing::None)), family, missing, numbers).prop_map(
-        |(prior, smoothing, of_c0, family, missing, numbers)| Settings {
+    let discriminant = prop::sample::select(vec![
+        Discriminant::Linear(Divisor::Rows),
+        Discriminant::Quadratic(Divisor::Freedom),
+        Discriminant::Regularized(None),
+        Discriminant::Regularized(Some(Regularization { shared: 0.3, diagonal: 0.2 })),
+    ]);
+    let of_c0 = prop::option::weighted(0.2, Just(Smoothing::None));
+    (prior, smoothing, of_c0, family, missing, numbers, discriminant).prop_map(
+        |(prior, smoothing, of_c0, family, missing, numbers, discriminant)| Settings {
             prior,
             smoothing,
             column_smoothing: of_c0.into_iter().map(|smoothing| ("c0".to_owned(), smoothing)).collect(),
             families: family.into_iter().map(|(name, family)| (name.to_owned(), family)).collect(),
             missing,
             numbers,
+            discriminant: Some(discriminant),
             ..Settings::default()
         },
     )
@@ -164,6 +180,7 @@ proptest! {
 
     #[test]
     fn leaving_a_row_out_is_training_without_it(table in table(14), mut settings in settings()) {
+        table.fit(&mut settings);
         // A family that is chosen is chosen from all rows.
         settings.numbers.get_or_insert(Family::Student);
         let (schema, batch) = (table.schema(), table.batch());
@@ -218,11 +235,12 @@ proptest! {
     #[test]
     fn folds_by_subtraction_are_separate_trainings(
         table in table(30),
-        settings in settings(),
+        mut settings in settings(),
         k in 2usize..6,
         seed in any::<u64>(),
         cut in any::<prop::sample::Index>(),
     ) {
+        table.fit(&mut settings);
         let (schema, batch) = (table.schema(), table.batch());
         let mut folds = Folds::new(k, seed).unwrap();
         let cut = cut.index(batch.rows + 1);

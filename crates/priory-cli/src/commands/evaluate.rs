@@ -27,7 +27,7 @@ pub(crate) fn run(args: &EvaluateArgs, threads: usize) -> Result<()> {
     let mut settings = Settings::default();
     args.settings.apply(&mut settings)?;
     let mut understood = Understood::new(&mut tables.open_first()?, &mut tables.open().skip(1), &args.table)?;
-    understood.apply(&mut settings);
+    understood.apply(&mut settings)?;
     understood.explain_left_out();
     let schema = &understood.schema;
     let split = Split::new(args);

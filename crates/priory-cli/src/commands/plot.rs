@@ -24,11 +24,7 @@ pub(crate) fn run(args: &PlotArgs) -> Result<()> {
     }
     let subject = Subject::new(&statistics, &settings)?;
     // By gain; only asked for where it decides what is shown.
-    let ranked = || -> Result<Vec<String>> {
-        let ranked = Features::new(&statistics, &settings)?.ranked.into_iter();
-        let used = ranked.filter(|rank| rank.used && rank.kind != Kind::Text);
-        Ok(used.map(|rank| rank.columns[0].clone()).collect())
-    };
+    let ranked = || Ok::<_, anyhow::Error>(drawable(&Features::new(&statistics, &settings)?));
     match &args.output {
         Some(path) => {
             let detail = Detail { points: 320, values: 16, map: (98, 72) };
@@ -47,10 +43,7 @@ pub(crate) fn run(args: &PlotArgs) -> Result<()> {
                 let ranked = ranked()?;
                 columns.extend(ranked.first().cloned());
                 if ranked.len() > 1 {
-                    note(&format!(
-                        "the most telling of {} columns; priory features ranks them",
-                        ranked.len()
-                    ));
+                    note(&format!("the first of {} columns; priory features ranks them", ranked.len()));
                 }
             }
             let picture = one(&subject, &columns, detail)?;
@@ -60,6 +53,17 @@ pub(crate) fn run(args: &PlotArgs) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// The columns that have pictures, those first that help most. A joint table has one picture, a group one for each column.
+fn drawable(features: &Features) -> Vec<String> {
+    let used = features.ranked.iter().filter(|rank| rank.used);
+    let columns = used.flat_map(|rank| match rank.kind {
+        Kind::Text => &[],
+        Kind::Joint => &rank.columns[..1],
+        Kind::Category | Kind::Number | Kind::Moments | Kind::Group => &rank.columns[..],
+    });
+    columns.cloned().collect()
 }
 
 /// A column, or two against each other.

@@ -1,11 +1,13 @@
 //! `priory predict`: read, score, report.
 
+mod text;
+
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Mutex;
 
-use anyhow::Result;
-use priory::{Batch, Model, Outcome};
+use anyhow::{Result, bail};
+use priory::{Batch, Model, Outcome, Posterior};
 use priory_input::store::NewFile;
 use priory_input::{Purpose, Reader};
 
@@ -13,120 +15,155 @@ use crate::args::{PredictArgs, PredictionFormat};
 use crate::data;
 use crate::model_file;
 use crate::output::{note, plural, warn};
+use text::{Lines, Syntax};
 
 pub(crate) fn run(args: &PredictArgs, threads: usize) -> Result<()> {
     let (statistics, mut settings) = model_file::read(&args.model)?;
     args.settings.apply(&mut settings)?;
     let model = statistics.estimate(&settings)?;
-    let reader = args.input.open(&args.data)?.reader(model.schema(), Purpose::Scoring)?;
-    let lines = Lines::new(args, &model);
-    let seen = match &args.output {
-        None => predict(&lines, &reader, &mut io::stdout(), "standard output", threads)?,
-        Some(path) => {
-            let mut out = NewFile::create(path)?;
-            let seen = predict(&lines, &reader, &mut out, &path.to_string_lossy(), threads)?;
-            out.finish()?;
-            seen
+    let format = args.format.unwrap_or_else(|| PredictionFormat::of(args.output.as_deref()));
+    let mut table = args.input.open(&args.data)?;
+    let kept = kept_columns(&args.keep, table.header());
+    table.keep(&kept)?;
+    let columns = Columns::new(args, &kept, &model, format)?;
+    let reader = table.reader(model.schema(), Purpose::Scoring)?;
+    let task = Task { model: &model, reader: &reader, columns: &columns, threads };
+    let seen = match (format, &args.output) {
+        (PredictionFormat::Csv, output) => task.write_text(Syntax::Csv, output.as_deref())?,
+        (PredictionFormat::Jsonl, output) => task.write_text(Syntax::Json, output.as_deref())?,
+        (PredictionFormat::Parquet, Some(output)) => task.write_parquet(output)?,
+        (PredictionFormat::Parquet, None) => {
+            bail!("predictions in Parquet go to a file: name it with -o predicted.parquet");
         }
     };
     seen.warn();
     Ok(())
 }
 
-/// Scores the table on several threads and writes the predictions in the order of the rows.
-fn predict(
-    lines: &Lines<'_>,
-    reader: &Reader,
-    out: &mut (impl Write + Send),
-    name: &str,
-    threads: usize,
-) -> Result<Seen> {
-    let written = |result: io::Result<()>| {
-        result.map_err(|cause| priory_input::Error::File { name: name.to_owned(), action: "written", cause })
-    };
-    written(out.write_all(lines.header().as_bytes()))?;
-    let out = Mutex::new(out);
-    let start = || (Seen::default(), Vec::new());
-    let states = data::fold(reader, threads, start, |(seen, text), batch, turn| {
-        text.clear();
-        lines.write(batch, text, seen)?;
-        turn.take(|| written(out.lock().expect("writing does not panic").write_all(text)))
-    })?;
-    written(out.into_inner().expect("writing does not panic").flush())?;
-    Ok(states.into_iter().fold(Seen::default(), |all, (seen, _)| all.merged(&seen)))
+/// The columns that were named, one or several at a time.
+fn kept_columns(named: &[String], header: &[String]) -> Vec<String> {
+    let columns = named.iter().flat_map(|names| match header.contains(names) {
+        true => vec![names.clone()],
+        false => names.split(',').map(String::from).collect(),
+    });
+    columns.collect()
 }
 
-/// How predictions are written.
-struct Lines<'a> {
-    model: &'a Model,
+/// What the columns of the output are: those that are kept, the prediction, the probabilities.
+struct Columns<'a> {
+    kept: &'a [String],
+    classes: &'a [String],
     probabilities: bool,
-    format: PredictionFormat,
-    /// The classes as the format wants them.
-    classes: Vec<String>,
 }
 
-impl<'a> Lines<'a> {
-    fn new(args: &PredictArgs, model: &'a Model) -> Self {
-        let format = args.format.unwrap_or_else(|| PredictionFormat::of(args.output.as_deref()));
-        let classes = model.classes().iter().map(|class| format.quoted(class)).collect();
-        Lines { model, probabilities: args.probabilities, format, classes }
-    }
-
-    fn header(&self) -> String {
-        match self.format {
-            PredictionFormat::Jsonl => String::new(),
-            PredictionFormat::Csv => {
-                let mut header = vec!["prediction".to_owned()];
-                if self.probabilities {
-                    let classes = self.model.classes().iter();
-                    header.extend(classes.map(|class| self.format.quoted(&format!("P({class})"))));
-                }
-                header.join(",") + "\n"
-            }
+impl<'a> Columns<'a> {
+    fn new(
+        args: &PredictArgs,
+        kept: &'a [String],
+        model: &'a Model,
+        format: PredictionFormat,
+    ) -> Result<Self> {
+        let columns = Columns { kept, classes: model.classes(), probabilities: args.probabilities };
+        let taken = match format {
+            PredictionFormat::Jsonl if args.probabilities => vec![PREDICTION.into(), "posterior".into()],
+            PredictionFormat::Jsonl => vec![PREDICTION.into()],
+            PredictionFormat::Csv | PredictionFormat::Parquet => columns.names().split_off(kept.len()),
+        };
+        if let Some(name) = kept.iter().find(|name| taken.contains(name)) {
+            bail!(
+                "`{name}` cannot be kept: the output has a column of that name already; rename it in {}, or do without --keep {name}",
+                args.data
+            );
         }
+        Ok(columns)
     }
 
-    fn write(&self, batch: &Batch, text: &mut Vec<u8>, seen: &mut Seen) -> priory::Result<()> {
-        let scores = self.model.score(batch)?;
-        let posterior = scores.normalize();
-        seen.unseen_values += scores.unseen();
-        seen.unseen_tokens += scores.unseen_tokens();
-        for row in 0..batch.rows {
-            seen.observe(posterior.outcome(row));
-            let class = &self.classes[posterior.best(row)];
-            match self.format {
-                PredictionFormat::Csv => self.write_csv(class, posterior.row(row), text),
-                PredictionFormat::Jsonl => self.write_json(class, posterior.row(row), text),
-            }
-        }
-        Ok(())
-    }
-
-    fn write_csv(&self, class: &str, posterior: &[f64], text: &mut Vec<u8>) {
-        text.extend_from_slice(class.as_bytes());
+    fn names(&self) -> Vec<String> {
+        let mut names = self.kept.to_vec();
+        names.push(PREDICTION.into());
         if self.probabilities {
-            for &p in posterior {
-                text.push(b',');
-                push_probability(p, text);
-            }
+            names.extend(self.classes.iter().map(|class| format!("P({class})")));
         }
-        text.push(b'\n');
+        names
+    }
+}
+
+const PREDICTION: &str = "prediction";
+
+/// What is to be predicted.
+struct Task<'a> {
+    model: &'a Model,
+    reader: &'a Reader,
+    columns: &'a Columns<'a>,
+    threads: usize,
+}
+
+impl Task<'_> {
+    /// Writes the predictions as text, to standard output unless a file is named.
+    fn write_text(&self, syntax: Syntax, output: Option<&Path>) -> Result<Seen> {
+        let lines = Lines::new(self.columns, syntax);
+        let Some(path) = output else {
+            return self.write_lines(&lines, &mut io::stdout(), "standard output");
+        };
+        let mut out = NewFile::create(path)?;
+        let seen = self.write_lines(&lines, &mut out, &path.to_string_lossy())?;
+        out.finish()?;
+        Ok(seen)
     }
 
-    fn write_json(&self, class: &str, posterior: &[f64], text: &mut Vec<u8>) {
-        text.extend_from_slice(b"{\"prediction\":");
-        text.extend_from_slice(class.as_bytes());
-        if self.probabilities {
-            text.extend_from_slice(b",\"posterior\":{");
-            for (i, (name, &p)) in self.classes.iter().zip(posterior).enumerate() {
-                text.extend_from_slice(if i == 0 { b"" } else { b"," });
-                text.extend_from_slice(name.as_bytes());
-                text.push(b':');
-                push_probability(p, text);
-            }
-            text.push(b'}');
-        }
-        text.extend_from_slice(b"}\n");
+    fn write_lines(&self, lines: &Lines<'_>, out: &mut (impl Write + Send), name: &str) -> Result<Seen> {
+        let written = |result: io::Result<()>| {
+            result.map_err(|cause| priory_input::Error::File { name: name.into(), action: "written", cause })
+        };
+        written(out.write_all(lines.header().as_bytes()))?;
+        let encode = |batch: &Batch, posterior: &Posterior, text: &mut Vec<u8>| {
+            text.clear();
+            lines.write(batch, posterior, text);
+        };
+        let seen = self.predict(encode, |text| written(out.write_all(text)))?;
+        written(out.flush())?;
+        Ok(seen)
+    }
+
+    #[cfg(feature = "arrow")]
+    fn write_parquet(&self, path: &Path) -> Result<Seen> {
+        use priory_input::{PredictedRows, PredictionColumns, PredictionFile};
+
+        let Columns { kept, classes, .. } = self.columns;
+        let columns = PredictionColumns::new(&self.columns.names(), kept.len(), classes);
+        let mut file = PredictionFile::create(path, &columns)?;
+        let encode = |batch: &Batch, posterior: &Posterior, rows: &mut Option<PredictedRows>| {
+            *rows = Some(columns.encode(batch, posterior));
+        };
+        let seen = self.predict(encode, |rows| rows.iter().try_for_each(|rows| file.write(rows)))?;
+        file.finish()?;
+        Ok(seen)
+    }
+
+    #[cfg(not(feature = "arrow"))]
+    fn write_parquet(&self, path: &Path) -> Result<Seen> {
+        bail!(priory_input::Error::NotBuiltIn { name: path.display().to_string(), format: "Parquet" })
+    }
+
+    /// Scores the table on several threads: `encode` turns predictions into a piece of output on any of them, and
+    /// `write` gets the pieces in the order of the rows.
+    fn predict<P: Default + Send>(
+        &self,
+        encode: impl Fn(&Batch, &Posterior, &mut P) + Sync,
+        write: impl FnMut(&mut P) -> priory_input::Result<()> + Send,
+    ) -> Result<Seen> {
+        let write = Mutex::new(write);
+        let start = <(Seen, P)>::default;
+        let states = data::fold(self.reader, self.threads, start, |(seen, piece), batch, turn| {
+            let scores = self.model.score(batch)?;
+            let posterior = scores.normalize();
+            seen.unseen_values += scores.unseen();
+            seen.unseen_tokens += scores.unseen_tokens();
+            (0..batch.rows).for_each(|row| seen.observe(posterior.outcome(row)));
+            encode(batch, &posterior, piece);
+            turn.take(|| (write.lock().expect("writing does not panic"))(piece))
+        })?;
+        Ok(states.into_iter().fold(Seen::default(), |all, (seen, _)| all.merged(&seen)))
     }
 }
 
@@ -135,38 +172,14 @@ impl PredictionFormat {
     fn of(output: Option<&Path>) -> Self {
         let extension = output.and_then(Path::extension).unwrap_or_default();
         let is = |name: &str| extension.eq_ignore_ascii_case(name);
-        if is("jsonl") || is("ndjson") { PredictionFormat::Jsonl } else { PredictionFormat::Csv }
-    }
-
-    fn quoted(self, text: &str) -> String {
-        match self {
-            PredictionFormat::Jsonl => serde_json::Value::from(text).to_string(),
-            PredictionFormat::Csv if text.contains(['"', ',', '\n', '\r']) => {
-                format!("\"{}\"", text.replace('"', "\"\""))
-            }
-            PredictionFormat::Csv => text.to_owned(),
+        if is("jsonl") || is("ndjson") {
+            PredictionFormat::Jsonl
+        } else if is("parquet") {
+            PredictionFormat::Parquet
+        } else {
+            PredictionFormat::Csv
         }
     }
-}
-
-/// Writes a probability as `{p}` would, in the fewest digits that mean this very f64, but in a fraction of the time: a
-/// table of millions of rows has many of them.
-fn push_probability(p: f64, line: &mut Vec<u8>) {
-    let mut digits = zmij::Buffer::new();
-    let digits = digits.format_finite(p);
-    // A small one is written like 1.25e-7; the power of ten takes at most five characters.
-    let end = digits.len().saturating_sub(5);
-    let Some(e) = digits.as_bytes()[end..].iter().position(|&byte| byte == b'e') else {
-        line.extend_from_slice(digits.strip_suffix(".0").unwrap_or(digits).as_bytes());
-        return;
-    };
-    let (mantissa, exponent) = digits.split_at(end + e);
-    let exponent: usize = exponent[2..].parse().expect("after `e-` stands a whole number");
-    let (first, others) = mantissa.split_at(1);
-    line.extend_from_slice(b"0.");
-    line.extend(std::iter::repeat_n(b'0', exponent - 1));
-    line.extend_from_slice(first.as_bytes());
-    line.extend_from_slice(others.strip_prefix('.').filter(|&others| others != "0").unwrap_or("").as_bytes());
 }
 
 /// What the rows had that deserves a word afterwards.
@@ -216,28 +229,6 @@ impl Seen {
                 "{} impossible in every class: predicted from the prior",
                 plural(self.impossible, "row")
             ));
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn probabilities_are_written_as_rust_writes_them() {
-        let mut bits = 1_u64;
-        let random = (0..100_000).map(|i| {
-            bits = bits.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            let share = (bits >> 11) as f64 / (1_u64 << 53) as f64;
-            if i % 2 == 0 { share } else { (-700.0 * share).exp() }
-        });
-        let chosen =
-            [0.0, 1.0, 0.5, 1e-4, 1e-5, 1e-6, 5e-7, 1.5e-9, 1e-100, 5e-324, 1.0 - f64::EPSILON / 2.0];
-        for p in chosen.into_iter().chain(random) {
-            let mut line = Vec::new();
-            push_probability(p, &mut line);
-            assert_eq!(String::from_utf8_lossy(&line), p.to_string());
         }
     }
 }

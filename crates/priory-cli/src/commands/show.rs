@@ -3,12 +3,15 @@
 use std::io::Write;
 
 use anyhow::{Result, bail};
-use priory::{FeatureSummary, LinearForm, Summary, TextSummary};
+use priory::{FeatureSummary, GroupSummary, LinearForm, Summary, TextSummary};
 
 use crate::args::{Format, ShowArgs};
 use crate::model_file;
 use crate::output::{Grid, bold, count, plural, report_out, shown};
 use crate::understand::short_list;
+
+/// Columns of a group beyond this are counted, not listed; JSON has them all.
+const MOST_GROUPED: usize = 12;
 
 /// Values of one feature beyond this are counted, not listed; JSON has them all.
 const MOST_VALUES: usize = 40;
@@ -64,12 +67,18 @@ fn write_summary(out: &mut impl Write, summary: &Summary, fractions: bool) -> Re
             1.0 => String::new(),
             power => format!(", to the power of {power}"),
         };
-        writeln!(out, "{}: {}{better}{exponent}", bold(&feature.name), feature.family)?;
+        let amounts = match feature.group.as_ref().and_then(|group| group.regularization) {
+            Some(amounts) => format!(", λ = {}, γ = {}", number(amounts.shared), number(amounts.diagonal)),
+            None => String::new(),
+        };
+        writeln!(out, "{}: {}{better}{amounts}{exponent}", bold(&feature.name), feature.family)?;
         if let Some(text) = &feature.text {
             write_text(out, summary, feature, text)?;
-            continue;
+        } else if let Some(group) = &feature.group {
+            write_group(out, summary, group)?;
+        } else {
+            writeln!(out, "{}", feature_grid(summary, feature, fractions).render())?;
         }
-        writeln!(out, "{}", feature_grid(summary, feature, fractions).render())?;
     }
     if !summary.left_out.is_empty() {
         let names: Vec<&str> = summary.left_out.iter().map(String::as_str).collect();
@@ -147,6 +156,41 @@ fn feature_grid(summary: &Summary, feature: &FeatureSummary, fractions: bool) ->
     grid
 }
 
+/// The means of all classes, and one table of covariances for each class, or for all.
+fn write_group(out: &mut impl Write, summary: &Summary, group: &GroupSummary) -> Result<()> {
+    let shown = group.columns.len().min(MOST_GROUPED);
+    let columns = &group.columns[..shown];
+    let mut grid = Grid::new();
+    grid.row(std::iter::once("mean").chain(summary.classes.iter().map(|class| class.name.as_str())));
+    for (i, name) in columns.iter().enumerate() {
+        let means = group.mean.iter().map(|mean| number(mean[i]));
+        grid.row(std::iter::once(name.clone()).chain(means));
+    }
+    for (i, name) in columns.iter().enumerate() {
+        if group.missing.iter().any(|missing| missing[i] > 0.0) {
+            let cells = group.missing.iter().map(|missing| rows(missing[i]));
+            grid.row(std::iter::once(format!("{name} missing in")).chain(cells));
+        }
+    }
+    write!(out, "{}", grid.render())?;
+    for (class, covariance) in summary.classes.iter().zip(&group.covariance) {
+        let shared = group.covariance.len() == 1;
+        let title = if shared { "covariance".to_owned() } else { format!("covariance in {}", class.name) };
+        let mut grid = Grid::new();
+        grid.row(std::iter::once(title).chain(columns.iter().cloned()));
+        for (name, line) in columns.iter().zip(covariance) {
+            let cells = line.iter().take(shown).map(|&x| number(x));
+            grid.row(std::iter::once(name.clone()).chain(cells));
+        }
+        write!(out, "{}", grid.render())?;
+    }
+    if shown < group.columns.len() {
+        writeln!(out, "  … and {} more columns", group.columns.len() - shown)?;
+    }
+    writeln!(out)?;
+    Ok(())
+}
+
 fn write_form(out: &mut impl Write, form: &LinearForm) -> Result<()> {
     writeln!(
         out,
@@ -156,7 +200,13 @@ fn write_form(out: &mut impl Write, form: &LinearForm) -> Result<()> {
     let mut grid = Grid::new();
     grid.row(["", "weight"]).row(["b".to_owned(), format!("{:+.4}", form.bias)]);
     for (feature, present, weight) in &form.weights {
-        grid.row([format!("{feature} = {present}"), format!("{weight:+.4}")]);
+        let name = present.as_ref().map_or(feature.clone(), |present| format!("{feature} = {present}"));
+        let weight = match present {
+            Some(_) => format!("{weight:+.4}"),
+            // How large a weight is depends on the unit of the number.
+            None => format!("{}{}", if *weight < 0.0 { "" } else { "+" }, number(*weight)),
+        };
+        grid.row([name, weight]);
     }
     write!(out, "{}", grid.render())?;
     Ok(())

@@ -23,7 +23,7 @@ pub(crate) fn run(args: &TrainArgs, threads: usize) -> Result<()> {
     let mut first = input.open(&paths[0])?;
     let mut understood =
         Understood::new(&mut first, &mut others(&paths[1..], &args.table.input), &args.table)?;
-    understood.apply(&mut settings);
+    understood.apply(&mut settings)?;
     let schema = &understood.schema;
 
     let (mut statistics, mut skipped) = data::learn(first, schema, threads)?;

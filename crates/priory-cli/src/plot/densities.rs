@@ -38,11 +38,12 @@ impl Densities {
     pub(crate) fn new(
         model: &Model,
         feature: &FeatureSummary,
+        column: &str,
         counted: Option<&[Counted]>,
         points: usize,
     ) -> Result<Self> {
         let whole = WHOLE.map(Family::name).contains(&feature.family);
-        let (mut low, mut high) = range(feature, counted)?;
+        let (mut low, mut high) = range(feature, column, counted)?;
         if whole {
             (low, high) = (low.floor().max(0.0) - 0.5, high.ceil() + 0.5);
         }
@@ -50,7 +51,7 @@ impl Densities {
         let step = (high - low) / (points * SAMPLES) as f64;
         let place = |i: usize| low + (i as f64 + 0.5) * step;
         let asked = (0..points * SAMPLES).map(|i| vec![if whole { place(i).round() } else { place(i) }]);
-        let ln = model.log_densities(&[&feature.name], &asked.collect::<Vec<_>>())?;
+        let ln = model.log_densities(&[column], &asked.collect::<Vec<_>>())?;
         let classes = model.classes().len();
         let mean = |class: usize, point: usize| {
             let samples = (0..SAMPLES).map(|i| ln[(point * SAMPLES + i) * classes + class].exp());
@@ -67,7 +68,7 @@ impl Densities {
             None => (top, None),
         };
         if !(top > 0.0 && top.is_finite()) {
-            bail!("`{}` has no density that could be drawn", feature.name);
+            bail!("`{column}` has no density that could be drawn");
         }
         let beyond = counted.map_or(0.0, |counted| share_beyond(counted, low, high));
         Ok(Densities { low, high, bins, curves, top, beyond, peak })
@@ -148,15 +149,19 @@ impl Bins {
 }
 
 /// What to show of a column: all of it, but for a tail that would squeeze the rest together.
-pub(crate) fn range(feature: &FeatureSummary, counted: Option<&[Counted]>) -> Result<(f64, f64)> {
+pub(crate) fn range(
+    feature: &FeatureSummary,
+    column: &str,
+    counted: Option<&[Counted]>,
+) -> Result<(f64, f64)> {
     let (low, high) = match counted {
         Some(counted) => range_of_numbers(&pooled(counted)),
-        None => range_of_sums(feature),
+        None => range_of_sums(spread(feature, column)),
     };
     let room = if high > low { 0.02 * (high - low) } else { (0.05 * low.abs()).max(0.5) };
     let (low, high) = (low - room, high + room);
     if !(high - low).is_finite() || low + (high - low) / 1e3 == low {
-        bail!("the numbers of `{}` are too far apart or too close together to be drawn", feature.name);
+        bail!("the numbers of `{column}` are too far apart or too close together to be drawn");
     }
     Ok((low, high))
 }
@@ -171,13 +176,27 @@ fn range_of_numbers(pooled: &[(f64, f64)]) -> (f64, f64) {
 }
 
 /// Three standard deviations around every mean.
-fn range_of_sums(feature: &FeatureSummary) -> (f64, f64) {
-    let of = |name: &str| feature.parameters.iter().find(|(is, _)| *is == name).map(|(_, values)| values);
-    let (Some(means), Some(deviations)) = (of("mean"), of("standard deviation")) else { return (0.0, 0.0) };
-    let known = || means.iter().zip(deviations).filter(|(mean, _)| mean.is_finite());
+fn range_of_sums((means, deviations): (Vec<f64>, Vec<f64>)) -> (f64, f64) {
+    let known = || means.iter().zip(&deviations).filter(|(mean, _)| mean.is_finite());
     let low = known().map(|(mean, deviation)| mean - 3.0 * deviation).fold(f64::INFINITY, f64::min);
     let high = known().map(|(mean, deviation)| mean + 3.0 * deviation).fold(f64::NEG_INFINITY, f64::max);
     if low <= high { (low, high) } else { (0.0, 0.0) }
+}
+
+/// Mean and standard deviation of a column in each class.
+fn spread(feature: &FeatureSummary, column: &str) -> (Vec<f64>, Vec<f64>) {
+    if let Some(group) = &feature.group
+        && let Some(at) = group.columns.iter().position(|name| name == column)
+    {
+        // One covariance stands for all classes.
+        let covariances = group.covariance.iter().cycle();
+        let means = group.mean.iter().map(|means| means[at]);
+        let deviations = covariances.map(|covariance| covariance[at][at].sqrt()).take(group.mean.len());
+        return (means.collect(), deviations.collect());
+    }
+    let of = |name: &str| feature.parameters.iter().find(|(is, _)| *is == name);
+    let of = |name: &str| of(name).map_or_else(Vec::new, |(_, values)| values.clone());
+    (of("mean"), of("standard deviation"))
 }
 
 fn share_beyond(counted: &[Counted], low: f64, high: f64) -> f64 {

@@ -88,12 +88,15 @@ impl<'a> Subject<'a> {
             Kind::Number | Kind::Moments if feature.family == Family::Values.name() => {
                 Drawing::Bars(Bars::new(feature, detail.values))
             }
-            Kind::Number | Kind::Moments => {
+            Kind::Number | Kind::Moments | Kind::Group => {
                 let counted = self.counted(name, kind)?;
-                Drawing::Densities(Densities::new(&self.model, feature, counted.as_deref(), detail.points)?)
+                let counted = counted.as_deref();
+                Drawing::Densities(Densities::new(&self.model, feature, name, counted, detail.points)?)
             }
         };
-        Ok(Panel { title: feature.name.clone(), family: feature.family.to_owned(), drawing })
+        // One column of a group is drawn by itself; a joint table is drawn as a whole.
+        let title = if kind == Kind::Group { name } else { &feature.name };
+        Ok(Panel { title: title.to_owned(), family: feature.family.to_owned(), drawing })
     }
 
     /// Two columns of numbers against each other.
@@ -109,9 +112,9 @@ impl<'a> Subject<'a> {
                         "`{name}` is not a column of numbers; two columns are drawn against each other if both are"
                     )
                 }
-                Kind::Number | Kind::Moments => {
+                Kind::Number | Kind::Moments | Kind::Group => {
                     let counted = self.counted(name, kind)?;
-                    let (low, high) = densities::range(feature, counted.as_deref())?;
+                    let (low, high) = densities::range(feature, name, counted.as_deref())?;
                     // Room for the lines around what was seen, but none where nothing can be.
                     let room = 0.08 * (high - low);
                     let negative =
@@ -121,13 +124,16 @@ impl<'a> Subject<'a> {
             }
         };
         let (ranges, names) = ((range(across)?, range(up)?), (across, up));
-        let family = |name| self.feature(name).map(|(feature, _)| feature.family);
-        let family = format!("{}, {}", family(across)?, family(up)?);
+        let (across_is, up_is) = (self.feature(across)?.0, self.feature(up)?.0);
+        let family = match across_is.name == up_is.name {
+            true => across_is.family.to_owned(), // both are in one group
+            false => format!("{}, {}", across_is.family, up_is.family),
+        };
         let drawing = Drawing::Regions(Regions::new(&self.model, names, ranges, detail.map)?);
         Ok(Panel { title: format!("{up} over {across}"), family, drawing })
     }
 
-    /// What is said of a column, or of the joint table that it is part of.
+    /// What is said of a column, or of the joint table or group that it is part of.
     fn feature(&self, name: &str) -> Result<(&FeatureSummary, Kind)> {
         let schema = self.model.schema();
         if self.summary.left_out.iter().any(|left_out| left_out == name) {
@@ -136,7 +142,7 @@ impl<'a> Subject<'a> {
         let position = schema.position(name);
         let kind = position.map(|position| schema.columns[position].kind);
         let is_it = |feature: &&FeatureSummary| match kind {
-            Some(Kind::Joint) => feature.kind == Kind::Joint.name(),
+            Some(kind @ (Kind::Joint | Kind::Group)) => feature.kind == kind.name(),
             _ => feature.name == name,
         };
         match (self.summary.features.iter().find(is_it), kind) {
@@ -150,7 +156,7 @@ impl<'a> Subject<'a> {
 
     /// The numbers of each class and their weights, if more was kept than sums.
     fn counted(&self, name: &str, kind: Kind) -> Result<Option<Vec<Counted>>> {
-        Ok(if kind == Kind::Moments { None } else { Some(self.statistics.numbers(name)?) })
+        Ok(if kind == Kind::Number { Some(self.statistics.numbers(name)?) } else { None })
     }
 }
 

@@ -70,11 +70,12 @@ fn description(picture: &Picture) -> String {
     let classes = format!("{} ({})", picture.target, picture.classes.join(", "));
     let about = |panel: &Panel| match &panel.drawing {
         Drawing::Densities(densities) => format!(
-            "the density of {}, taken as {}, from {} to {}, a line for each {classes}, over a histogram of the data",
+            "the density of {}, taken as {}, from {} to {}, a line for each {classes}{}",
             panel.title,
             panel.family,
             short(densities.low),
             short(densities.high),
+            if densities.bins.heights.is_empty() { "" } else { ", over a histogram of the data" },
         ),
         Drawing::Bars(_) => {
             format!("the probability of each value of {}, a bar for each {classes}", panel.title)

@@ -8,13 +8,17 @@ fn files_that_cannot_be_read() {
     folder.write("t.csv", "a,y\n1,p\n0,q\n");
     folder.stdout("train t.csv --target y -o m.priory");
     fs::create_dir(folder.path("folder")).unwrap();
-    for arguments in ["train folder --target y", "train t.csv folder --target y", "predict m.priory folder"] {
-        let told = folder.refusal(arguments);
-        assert_eq!(told, "folder: a folder without any file to read", "priory {arguments}");
-    }
-    for arguments in ["show folder", "merge m.priory folder -o n.priory"] {
-        let told = folder.refusal(arguments);
-        assert_eq!(told, "folder: cannot be read: Is a directory (os error 21)", "priory {arguments}");
+    // A folder may hold documents, but is never a model.
+    let without_documents = "folder: this is a folder without documents";
+    let is_directory = "folder: cannot be read: Is a directory (os error 21)";
+    for (arguments, expected) in [
+        ("train folder --target y", without_documents),
+        ("train t.csv folder --target y", without_documents),
+        ("predict m.priory folder", without_documents),
+        ("show folder", is_directory),
+        ("merge m.priory folder -o n.priory", is_directory),
+    ] {
+        assert_eq!(folder.refusal(arguments), expected, "priory {arguments}");
     }
     for arguments in
         ["train t.csv --target y -o folder", "predict m.priory t.csv -o folder", "learn folder t.csv"]

@@ -173,3 +173,35 @@ fn more_classes_than_can_be_counted() {
         assert_eq!(told, "t.csv: the target `y` has more than 65536 classes");
     }
 }
+
+#[test]
+fn thousands_of_classes_can_be_counted() {
+    let folder = Folder::new();
+    let rows: String = (0..30_000_u32).map(|i| format!("{}.5,k{}\n", i % 1_000, i * 11 % 6_000)).collect();
+    folder.write("t.csv", format!("a,y\n{rows}"));
+    for threads in [1, 2] {
+        folder.stdout(&format!(
+            "train t.csv --target y --as a=number -o m{threads}.priory --threads {threads}"
+        ));
+    }
+    assert!(fs::read(folder.path("m1.priory")).unwrap() == fs::read(folder.path("m2.priory")).unwrap());
+    assert!(folder.stdout("show m1.priory").contains("6000 classes"));
+}
+
+#[test]
+fn a_nul_byte_in_lines_is_refused_wherever_it_is() {
+    let folder = Folder::new();
+    for (rows, expected) in [
+        (1, "this is a binary file or UTF-16: it holds NUL bytes"),
+        (200_000, "row 200001, column `text` holds a NUL byte, so this is not a text file"),
+    ] {
+        folder.write(
+            "t.vw",
+            format!("spam |text buy now\n{}ham |text a\0b\n", "ham |text see you\n".repeat(rows - 1)),
+        );
+        for threads in [1, 2] {
+            let told = folder.refusal(&format!("train t.vw --target class --threads {threads}"));
+            assert_eq!(told, format!("t.vw: {expected}"));
+        }
+    }
+}

@@ -73,6 +73,13 @@ impl ArrowParser {
         if let Some(position) = plan.weight {
             self.weights(rows, position, first, &mut batch.weights)?;
         }
+        for (kept, &position) in batch.kept.iter_mut().zip(&plan.kept) {
+            let array = self.array(rows, position);
+            for row in 0..array.len() {
+                let text = written(array.as_ref(), row, &mut self.scratch);
+                kept.push(text.map_err(|NotUtf8| not_text(&plan, position))?);
+            }
+        }
         batch.rows = all;
         Ok(())
     }
@@ -87,8 +94,7 @@ impl ArrowParser {
     }
 
     fn not_text(&self, position: usize) -> Error {
-        let (name, column) = (self.plan.name.clone(), shown(&self.plan.header[position]));
-        Error::ColumnType { name, column, what: "bytes that are not UTF-8 text" }
+        not_text(&self.plan, position)
     }
 
     fn categories(&mut self, rows: &RecordBatch, position: usize, column: &mut CategoryColumn) -> Result<()> {
@@ -254,6 +260,11 @@ impl ArrowParser {
         }
         Ok(())
     }
+}
+
+fn not_text(plan: &Plan, position: usize) -> Error {
+    let (name, column) = (plan.name.clone(), shown(&plan.header[position]));
+    Error::ColumnType { name, column, what: "bytes that are not UTF-8 text" }
 }
 
 fn push<T: ArrowPrimitiveType>(array: &dyn Array, out: &mut Vec<f64>, number: impl Fn(T::Native) -> f64) {

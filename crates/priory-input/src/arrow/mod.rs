@@ -1,4 +1,4 @@
-//! Parquet and Arrow IPC. Both come as Arrow's arrays, which `columns.rs` turns into the columns of a batch.
+//! Parquet and Arrow IPC, and predictions as Parquet. What is read comes as Arrow's arrays, which `columns.rs` turns into the columns of a batch.
 
 use std::cell::Cell;
 use std::panic::{self, AssertUnwindSafe};
@@ -13,12 +13,14 @@ use crate::error::{Error, Result};
 mod columns;
 mod ipc;
 mod parquet;
+mod predictions;
 mod text;
 
 pub(crate) use arrow_array::RecordBatch;
 pub(crate) use columns::ArrowParser;
 pub(crate) use ipc::ArrowStream;
 pub(crate) use parquet::{ParquetFile, ParquetParser, RowSlice};
+pub use predictions::{PredictedRows, PredictionColumns, PredictionFile};
 
 /// How a column of this type is stored, or what it holds that cannot be read.
 fn stored(data_type: &DataType) -> std::result::Result<Stored, &'static str> {

@@ -52,7 +52,7 @@ fn batch(classes: &[Option<usize>], weights: &[f64]) -> Batch {
         rows: classes.len(),
         classes: column,
         weights: weights.to_vec(),
-        columns: Vec::new(),
+        ..Batch::default()
     }
 }
 

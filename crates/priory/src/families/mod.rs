@@ -2,12 +2,16 @@
 
 pub(crate) mod bernoulli;
 pub(crate) mod categorical;
+pub(crate) mod counted;
+pub(crate) mod discriminant;
 pub(crate) mod joint;
 pub(crate) mod number;
 pub(crate) mod text;
 
 use bernoulli::{BernoulliLikelihood, Sides};
 use categorical::{CategoricalLikelihood, CategoryEstimate, CategoryStatistics, MISSING_ROW};
+use counted::CountedNumbers;
+use discriminant::{GroupEstimate, GroupLikelihood, GroupStatistics};
 use joint::{JointEstimate, JointLikelihood, JointStatistics};
 use num_rational::BigRational;
 use number::{Choice, Fitted, NumberEstimate, NumberStatistics};
@@ -50,12 +54,14 @@ pub(crate) enum FamilyStatistics {
     Number(usize, NumberStatistics),
     /// One column of documents, at this position in the schema.
     Text(usize, Box<TextStatistics>),
+    /// Several columns of numbers at once.
+    Group(GroupStatistics),
 }
 
 impl FamilyStatistics {
     /// One empty factor for each column or group of the schema, in its order.
     pub(crate) fn for_schema(schema: &Schema) -> Vec<Self> {
-        let joint = schema.joint_columns();
+        let (joint, group) = (schema.columns_of(Kind::Joint), schema.columns_of(Kind::Group));
         let mut factors = Vec::new();
         for (i, column) in schema.columns.iter().enumerate() {
             match column.kind {
@@ -63,7 +69,10 @@ impl FamilyStatistics {
                 Kind::Joint if joint.first() == Some(&i) => {
                     factors.push(FamilyStatistics::Joint(JointStatistics::empty(joint.clone())));
                 }
-                Kind::Joint => {}
+                Kind::Group if group.first() == Some(&i) => {
+                    factors.push(FamilyStatistics::Group(GroupStatistics::empty(group.clone())));
+                }
+                Kind::Joint | Kind::Group => {}
                 Kind::Number => factors.push(FamilyStatistics::Number(i, NumberStatistics::empty(true))),
                 Kind::Moments => factors.push(FamilyStatistics::Number(i, NumberStatistics::empty(false))),
                 Kind::Text => {
@@ -82,6 +91,7 @@ impl FamilyStatistics {
             | FamilyStatistics::Number(column, _)
             | FamilyStatistics::Text(column, _) => std::slice::from_ref(column),
             FamilyStatistics::Joint(joint) => &joint.columns,
+            FamilyStatistics::Group(group) => &group.columns,
         }
     }
 
@@ -91,6 +101,7 @@ impl FamilyStatistics {
             | FamilyStatistics::Number(column, _)
             | FamilyStatistics::Text(column, _) => std::slice::from_mut(column),
             FamilyStatistics::Joint(joint) => &mut joint.columns,
+            FamilyStatistics::Group(group) => &mut group.columns,
         }
     }
 
@@ -105,23 +116,26 @@ impl FamilyStatistics {
         match self {
             FamilyStatistics::Category(_, category) => Some(&category.counts),
             FamilyStatistics::Joint(joint) => Some(&joint.counts),
-            FamilyStatistics::Number(..) | FamilyStatistics::Text(..) => None,
+            FamilyStatistics::Number(..) | FamilyStatistics::Text(..) | FamilyStatistics::Group(_) => None,
         }
     }
 
-    /// Where the column stands, if it holds numbers.
-    pub(crate) fn number_column(&self) -> Option<usize> {
+    /// Where the columns stand that hold numbers.
+    pub(crate) fn number_columns(&self) -> &[usize] {
         match self {
-            FamilyStatistics::Number(column, _) => Some(*column),
-            FamilyStatistics::Category(..) | FamilyStatistics::Joint(_) | FamilyStatistics::Text(..) => None,
-        }
-    }
-
-    /// The sums of a column of numbers, for each class.
-    pub(crate) fn moments(&self) -> &[Moments] {
-        match self {
-            FamilyStatistics::Number(_, number) => &number.moments,
+            FamilyStatistics::Number(..) | FamilyStatistics::Group(_) => self.columns(),
             FamilyStatistics::Category(..) | FamilyStatistics::Joint(_) | FamilyStatistics::Text(..) => &[],
+        }
+    }
+
+    /// The sums of each column of numbers, all classes together.
+    pub(crate) fn pooled_moments(&self) -> Vec<Moments> {
+        match self {
+            FamilyStatistics::Number(_, number) => vec![number.pooled()],
+            FamilyStatistics::Group(group) => group.pooled(),
+            FamilyStatistics::Category(..) | FamilyStatistics::Joint(_) | FamilyStatistics::Text(..) => {
+                Vec::new()
+            }
         }
     }
 
@@ -132,11 +146,11 @@ impl FamilyStatistics {
             FamilyStatistics::Joint(joint) => joint.counts.classes(),
             FamilyStatistics::Number(_, number) => number.moments.len(),
             FamilyStatistics::Text(_, text) => text.totals.classes(),
+            FamilyStatistics::Group(group) => group.classes.len(),
         }
     }
 
-    /// Counts the rows of a batch. The moments of numbers are summed for all columns at once, in
-    /// [`crate::statistics`].
+    /// Counts the rows of a batch, but for what [`add_numbers`](Self::add_numbers) does.
     pub(crate) fn observe(&mut self, counted: &[CountedRow], batch: &Batch, classes: usize) {
         match self {
             FamilyStatistics::Category(column, category) => {
@@ -152,6 +166,28 @@ impl FamilyStatistics {
             FamilyStatistics::Text(column, text) => {
                 text.observe(batch.text(*column), counted, batch, classes);
             }
+            FamilyStatistics::Group(_) => {}
+        }
+    }
+
+    /// Adds the moments of the rows, which are summed for all columns at once: of each column of numbers, in their order,
+    /// those of every class.
+    pub(crate) fn add_numbers<'m>(
+        &mut self,
+        numbers: &CountedNumbers<'_>,
+        moments: &mut impl Iterator<Item = &'m [Moments]>,
+        classes: usize,
+    ) {
+        match self {
+            FamilyStatistics::Number(_, number) => {
+                let sums = moments.next().unwrap_or_default();
+                number.moments.iter_mut().zip(sums).for_each(|(all, sum)| all.merge(sum));
+            }
+            FamilyStatistics::Group(group) => {
+                let columns = group.columns.len();
+                group.observe(numbers, moments.take(columns), classes);
+            }
+            FamilyStatistics::Category(..) | FamilyStatistics::Joint(_) | FamilyStatistics::Text(..) => {}
         }
     }
 
@@ -168,6 +204,7 @@ impl FamilyStatistics {
             (FamilyStatistics::Text(_, a), FamilyStatistics::Text(_, b)) => {
                 a.merge(b, class_of, classes, sign)
             }
+            (FamilyStatistics::Group(a), FamilyStatistics::Group(b)) => a.merge(b, class_of, classes, sign),
             _ => unreachable!("statistics of one schema have the same factors"),
         }
     }
@@ -191,6 +228,9 @@ impl FamilyStatistics {
                 let found = a.first_shortfall(b, class_of);
                 found.map(|(token, class)| (Some(token.unwrap_or("a document").to_owned()), class))
             }
+            (FamilyStatistics::Group(a), FamilyStatistics::Group(b)) => {
+                a.first_shortfall(b, class_of).map(|class| (Some("these numbers".to_owned()), class))
+            }
             _ => unreachable!("statistics of one schema have the same factors"),
         }
     }
@@ -207,6 +247,7 @@ impl FamilyStatistics {
             FamilyStatistics::Text(column, text) => {
                 FamilyStatistics::Text(*column, Box::new(text.canonical(classes)))
             }
+            FamilyStatistics::Group(group) => FamilyStatistics::Group(group.canonical(classes)),
         }
     }
 
@@ -221,6 +262,7 @@ impl FamilyStatistics {
                 total.merge(&text.totals.exact(text::DOCUMENTS_ROW, class));
                 total == *weight
             }
+            FamilyStatistics::Group(group) => group.counts_all(class, weight),
         }
     }
 
@@ -229,7 +271,8 @@ impl FamilyStatistics {
     pub(crate) fn contingency(&self, missing: MissingValues) -> Option<Vec<f64>> {
         let counts = match self {
             FamilyStatistics::Number(_, number) => return number.contingency(),
-            FamilyStatistics::Text(..) => return None, // documents are not told apart
+            // Neither documents nor points are told apart.
+            FamilyStatistics::Text(..) | FamilyStatistics::Group(_) => return None,
             FamilyStatistics::Category(_, category) => &category.counts,
             FamilyStatistics::Joint(joint) => &joint.counts,
         };
@@ -255,7 +298,7 @@ impl FamilyStatistics {
             FamilyStatistics::Number(..) => {
                 return Ok(prepared.number().is_some_and(|estimate| estimate.each_without_one(each)));
             }
-            FamilyStatistics::Text(..) => return Ok(false),
+            FamilyStatistics::Text(..) | FamilyStatistics::Group(_) => return Ok(false),
             FamilyStatistics::Category(_, category) => {
                 let values = category.values.names().enumerate().map(|(i, name)| (i + 1, vec![Some(name)]));
                 let missing = (settings.missing == MissingValues::Counted).then(|| (MISSING_ROW, vec![None]));
@@ -306,6 +349,7 @@ impl FamilyStatistics {
             Prepared::Text(estimate) => {
                 FamilyLikelihood::Text(self.columns()[0], TextLikelihood::new(&estimate))
             }
+            Prepared::Group(estimate) => FamilyLikelihood::Group(estimate.likelihood()),
         })
     }
 
@@ -326,6 +370,9 @@ impl FamilyStatistics {
             FamilyStatistics::Text(column, text) => {
                 let column = &schema.columns[*column].name;
                 return Ok(Prepared::Text(TextEstimate::new(text, settings, column)?));
+            }
+            FamilyStatistics::Group(group) => {
+                return Ok(Prepared::Group(GroupEstimate::new(group, settings, schema)?));
             }
             FamilyStatistics::Category(column, category) => (&schema.columns[*column].name, category),
         };
@@ -373,6 +420,7 @@ impl FamilyStatistics {
             (FamilyStatistics::Text(column, _), Prepared::Text(estimate)) => {
                 return Ok(estimate.ln_without(batch, *column, row, removed));
             }
+            (_, Prepared::Group(estimate)) => return Ok(estimate.ln_without(batch, row, removed)),
             _ => {
                 let values = prepared.values(batch, self.columns(), row);
                 return Ok(classes.map(|class| prepared.ln(&values, class, Some(removed))).collect());
@@ -433,16 +481,19 @@ pub(crate) enum Prepared<'a, T> {
     Joint(JointEstimate<'a, T>, &'a JointStatistics),
     Number(NumberEstimate<'a>),
     Text(TextEstimate<'a>),
+    Group(GroupEstimate<'a>),
 }
 
 impl<T: Scalar> Prepared<'_, T> {
-    pub(crate) fn family(&self) -> Family {
+    /// The word for the family.
+    pub(crate) fn family(&self) -> &'static str {
         match self {
-            Prepared::Categorical(_) => Family::Categorical,
-            Prepared::Bernoulli(..) => Family::Bernoulli,
-            Prepared::Joint(..) => Family::Joint,
-            Prepared::Number(estimate) => estimate.family,
-            Prepared::Text(estimate) => estimate.formula.family,
+            Prepared::Categorical(_) => Family::Categorical.name(),
+            Prepared::Bernoulli(..) => Family::Bernoulli.name(),
+            Prepared::Joint(..) => Family::Joint.name(),
+            Prepared::Number(estimate) => estimate.family.name(),
+            Prepared::Text(estimate) => estimate.formula.family.name(),
+            Prepared::Group(estimate) => estimate.family(),
         }
     }
 
@@ -450,7 +501,7 @@ impl<T: Scalar> Prepared<'_, T> {
     pub(crate) fn possible_values(&self) -> &[String] {
         match self {
             Prepared::Categorical(estimate) | Prepared::Bernoulli(estimate, _) => &estimate.values,
-            Prepared::Joint(..) | Prepared::Number(_) | Prepared::Text(_) => &[],
+            Prepared::Joint(..) | Prepared::Number(_) | Prepared::Text(_) | Prepared::Group(_) => &[],
         }
     }
 
@@ -466,6 +517,14 @@ impl<T: Scalar> Prepared<'_, T> {
     pub(crate) fn text_summary(&self, prior: &[f64], top: usize) -> Option<(TextSummary, Vec<f64>)> {
         match self {
             Prepared::Text(estimate) => Some(TextSummary::new(estimate, prior, top)),
+            _ => None,
+        }
+    }
+
+    /// The distributions of the classes, if several columns of numbers belong together.
+    pub(crate) fn group(&self) -> Option<&GroupEstimate<'_>> {
+        match self {
+            Prepared::Group(estimate) => Some(estimate),
             _ => None,
         }
     }
@@ -488,7 +547,7 @@ impl<T: Scalar> Prepared<'_, T> {
                 estimate.asked(values[0]).map(|asked| estimate.likelihood(asked, class, removed))
             }
             Prepared::Joint(estimate, _) => estimate.likelihood(values, class, removed),
-            Prepared::Number(_) | Prepared::Text(_) => None,
+            Prepared::Number(_) | Prepared::Text(_) | Prepared::Group(_) => None,
         }
     }
 
@@ -497,7 +556,7 @@ impl<T: Scalar> Prepared<'_, T> {
             Prepared::Categorical(estimate) | Prepared::Bernoulli(estimate, _) => {
                 estimate.asked(values[0]).is_some_and(|asked| estimate.vanishes(asked, weight))
             }
-            Prepared::Joint(..) | Prepared::Number(_) | Prepared::Text(_) => false,
+            Prepared::Joint(..) | Prepared::Number(_) | Prepared::Text(_) | Prepared::Group(_) => false,
         }
     }
 }
@@ -524,6 +583,7 @@ pub(crate) enum FamilyLikelihood {
     /// With how its family was chosen, if nobody asked for one.
     Number(usize, Fitted, Option<Choice>),
     Text(usize, TextLikelihood),
+    Group(GroupLikelihood),
 }
 
 impl FamilyLikelihood {
@@ -534,7 +594,8 @@ impl FamilyLikelihood {
             FamilyLikelihood::Categorical(..)
             | FamilyLikelihood::Joint(_)
             | FamilyLikelihood::Number(..)
-            | FamilyLikelihood::Text(..) => None,
+            | FamilyLikelihood::Text(..)
+            | FamilyLikelihood::Group(_) => None,
         }
     }
 
@@ -566,6 +627,10 @@ impl FamilyLikelihood {
                 fitted.add_log_likelihood(batch.numbers(*column), scores)
             }
             FamilyLikelihood::Text(..) => unreachable!("documents are not values"),
+            FamilyLikelihood::Group(group) => {
+                group.add_log_likelihood(batch, scores);
+                0
+            }
         }
     }
 
@@ -594,6 +659,7 @@ impl FamilyLikelihood {
                 (fitted.ln(x), fitted.met(x))
             }
             FamilyLikelihood::Text(column, text) => text.contribution(batch.text(*column), row),
+            FamilyLikelihood::Group(group) => (group.ln(batch, row), true),
         }
     }
 }

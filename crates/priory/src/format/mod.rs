@@ -5,6 +5,7 @@
 //! every section.
 
 mod container;
+mod group;
 mod text;
 
 use std::cmp::Ordering;
@@ -64,6 +65,7 @@ pub fn write_file(statistics: &Statistics, settings: &Settings) -> Vec<u8> {
                 }
             }
             FamilyStatistics::Text(column, text) => text::write(&mut sections, *column, text),
+            FamilyStatistics::Group(sums) => group::write(&mut sections, sums),
         }
     }
     container::write(&metadata, sections)
@@ -143,6 +145,7 @@ fn read_factor(file: &mut Container<'_>, factor: &mut FamilyStatistics, classes:
             }
         }
         FamilyStatistics::Text(column, text) => text::read(file, *column, text, classes)?,
+        FamilyStatistics::Group(sums) => group::read(file, sums, classes)?,
     }
     Ok(())
 }

@@ -6,6 +6,7 @@
 //! either; a plain sum takes 0.8.
 
 use super::pieces::{Target, add_rows};
+use super::products::dots;
 
 /// Bytes between the row that is added and the row that is asked for: far enough for the memory to deliver in
 /// time, near enough for the first-level cache to keep it.
@@ -58,6 +59,35 @@ impl Engine {
             }
         }
     }
+
+    /// The sums of products of every x with every y; see [`dots`]. As many sums are kept at once as there are
+    /// registers for.
+    #[cfg_attr(target_arch = "x86_64", expect(unsafe_code, reason = "calls functions for newer processors"))]
+    pub(super) fn dots<const N: usize>(self, x: [&[f64]; N], y: [&[f64]; N]) -> [[f64; N]; N] {
+        match self {
+            // SAFETY: `available` has found the instructions that the function is compiled for.
+            #[cfg(target_arch = "x86_64")]
+            Engine::Avx512 => unsafe { dots_avx512(x, y) },
+            // SAFETY: likewise.
+            #[cfg(target_arch = "x86_64")]
+            Engine::Avx2 => unsafe { dots_avx2(x, y) },
+            Engine::Plain => {
+                dots::<N, 2, { cfg!(any(target_feature = "fma", target_arch = "aarch64")) }>(x, y)
+            }
+        }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512dq")]
+fn dots_avx512<const N: usize>(x: [&[f64]; N], y: [&[f64]; N]) -> [[f64; N]; N] {
+    dots::<N, 8, true>(x, y)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+fn dots_avx2<const N: usize>(x: [&[f64]; N], y: [&[f64]; N]) -> [[f64; N]; N] {
+    dots::<N, 4, true>(x, y)
 }
 
 #[cfg(target_arch = "x86_64")]

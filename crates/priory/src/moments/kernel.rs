@@ -88,7 +88,7 @@ impl Table<'_> {
         }
     }
 
-    fn check(&self, classes: usize) {
+    pub(super) fn check(&self, classes: usize) {
         let rows = self.classes.len();
         match self.values {
             Values::Rows(values, columns) => {
@@ -122,14 +122,14 @@ impl Table<'_> {
 }
 
 impl Values<'_> {
-    fn columns(&self) -> usize {
+    pub(super) fn columns(&self) -> usize {
         match self {
             Values::Rows(_, columns) => *columns,
             Values::Columns(columns) => columns.len(),
         }
     }
 
-    fn get(&self, row: usize, column: usize) -> f64 {
+    pub(super) fn get(&self, row: usize, column: usize) -> f64 {
         match self {
             Values::Rows(values, columns) => values[row * columns + column],
             Values::Columns(columns) => columns[column][row],
@@ -138,15 +138,15 @@ impl Values<'_> {
 }
 
 /// Rows of equal class and weight: their moments are those of equal rows of weight one, times the weight.
-struct Groups {
+pub(super) struct Groups {
     /// Class and weight of each group.
-    kinds: Vec<(u32, f64)>,
-    of_row: Vec<u32>,
+    pub(super) kinds: Vec<(u32, f64)>,
+    pub(super) of_row: Vec<u32>,
 }
 
 impl Groups {
     /// `None` if there are too few rows in a group for grouping to pay.
-    fn find(classes: &[u32], weights: &[f64]) -> Option<Groups> {
+    pub(super) fn find(classes: &[u32], weights: &[f64]) -> Option<Groups> {
         let mut groups = Groups { kinds: Vec::new(), of_row: Vec::with_capacity(classes.len()) };
         let mut known = HashMap::<(u32, u64), u32>::new();
         for (&class, &weight) in classes.iter().zip(weights) {
@@ -362,12 +362,12 @@ impl Cell {
         let held = x - rest;
         self.sum.add(rest);
         self.sum_of_squares.add_square(x);
-        self.sum_of_squares.add_weighted(-held, held);
+        self.sum_of_squares.add_product(-held, held);
     }
 }
 
 /// A scale that suits these values: all but one in 64 of them lie below, so that a few monsters do not matter.
-fn scale_for(values: impl Iterator<Item = f64>) -> Scale {
+pub(super) fn scale_for(values: impl Iterator<Item = f64>) -> Scale {
     let mut scales: Vec<Scale> = values.filter(|x| x.is_finite() && *x != 0.0).map(Scale::above).collect();
     match scales.len() {
         0 => Scale::SMALLEST,

@@ -9,19 +9,22 @@
 //! commutative and subtracting undoes adding, to the last bit; mean and variance are the f64 nearest to their true
 //! values, however far from zero the data lie. Only reading rounds, and only once.
 //!
-//! [`Wide`] is the exact sum. [`Table::moments`] sums whole tables at about the speed of memory.
+//! [`Wide`] is the exact sum. [`Table::moments`] sums whole tables at about the speed of memory, and
+//! [`Table::products`] gives the Σ w x y of their pairs of columns, from which covariances follow in the same way.
 
 mod engine;
 mod kernel;
 mod pieces;
+mod products;
 mod round;
 #[cfg(test)]
 mod tests;
 mod wide;
 
-use num_bigint::BigInt;
+use num_bigint::{BigInt, Sign};
 
 pub use kernel::{Infinite, NO_CLASS, Table, Values};
+pub(crate) use products::{pair, pair_count};
 pub use wide::Wide;
 
 /// Weight, Σx and Σx² of one column in one class, exactly.
@@ -52,8 +55,8 @@ impl Moments {
             self.sum_of_squares.add_square(x);
         } else {
             self.weight.add(weight);
-            self.sum.add_weighted(weight, x);
-            self.sum_of_squares.add_weighted_square(weight, x);
+            self.sum.add_product(weight, x);
+            self.sum_of_squares.add_weighted_product(weight, x, x);
         }
     }
 
@@ -97,11 +100,7 @@ impl Moments {
         if !self.weight.is_positive() {
             return None;
         }
-        let (n, n_exponent) = self.weight.scaled();
-        let (s, s_exponent) = self.sum.scaled();
-        let (q, q_exponent) = self.sum_of_squares.scaled();
-        let (numerator, exponent) = difference((&n * q, n_exponent + q_exponent), (&s * &s, 2 * s_exponent));
-        Some(round::round_ratio(&numerator, &(&n * &n), exponent - 2 * n_exponent))
+        Some(covariance(&self.weight, &self.sum, &self.sum, &self.sum_of_squares))
     }
 
     /// Appends the canonical bytes of the four sums.
@@ -116,6 +115,30 @@ impl Moments {
         let [weight, missing, sum, sum_of_squares] = std::array::from_fn(|_| Wide::read(bytes));
         Some(Moments { weight: weight?, missing: missing?, sum: sum?, sum_of_squares: sum_of_squares? })
     }
+}
+
+/// The f64 nearest to (n Σxy − Σx Σy) / n², where n is the weight, which is positive. Infinite beyond the largest f64.
+pub(crate) fn covariance(weight: &Wide, sum_x: &Wide, sum_y: &Wide, sum_of_products: &Wide) -> f64 {
+    let (n, n_exponent) = weight.scaled();
+    let (numerator, exponent) = scatter(weight, sum_x, sum_y, sum_of_products);
+    round::round_ratio(&numerator, &(&n * &n), exponent - 2 * n_exponent)
+}
+
+/// Whether two columns could have these sums: no product of theirs is larger than the squares allow (Cauchy and Schwarz).
+pub(crate) fn is_possible_pair(weight: &Wide, sums: [&Wide; 2], squares: [&Wide; 2], product: &Wide) -> bool {
+    let [(x, x_exponent), (y, y_exponent)] = [0, 1].map(|i| scatter(weight, sums[i], sums[i], squares[i]));
+    let (xy, exponent) = scatter(weight, sums[0], sums[1], product);
+    let room = difference((x * y, x_exponent + y_exponent), (&xy * &xy, 2 * exponent)).0;
+    room.sign() != Sign::Minus
+}
+
+/// n Σxy − Σx Σy, as a whole number times a power of two.
+fn scatter(weight: &Wide, sum_x: &Wide, sum_y: &Wide, sum_of_products: &Wide) -> (BigInt, i64) {
+    let (n, n_exponent) = weight.scaled();
+    let (x, x_exponent) = sum_x.scaled();
+    let (y, y_exponent) = sum_y.scaled();
+    let (q, q_exponent) = sum_of_products.scaled();
+    difference((n * q, n_exponent + q_exponent), (x * y, x_exponent + y_exponent))
 }
 
 /// a − b of two numbers that are each a whole number times a power of two.

@@ -145,6 +145,6 @@ fn cut(sum: &mut f64, x: f64) -> (f64, f64) {
 }
 
 #[inline(always)]
-fn add_product<const FUSED: bool>(sum: &mut f64, a: f64, b: f64) {
+pub(super) fn add_product<const FUSED: bool>(sum: &mut f64, a: f64, b: f64) {
     *sum = if FUSED { a.mul_add(b, *sum) } else { *sum + a * b };
 }

@@ -111,6 +111,33 @@ proptest! {
     }
 
     #[test]
+    fn a_product_is_the_nearest(x in hostile(), y in hostile(), w in hostile()) {
+        let (mut product, mut weighted) = (Wide::default(), Wide::default());
+        product.add_product(x, y);
+        weighted.add_weighted_product(w, x, y);
+        assert_nearest(product.value(), &(exact(x) * exact(y)));
+        assert_nearest(weighted.value(), &(exact(x) * exact(y) * exact(w)));
+    }
+
+    #[test]
+    fn a_covariance_is_the_nearest(pairs in prop::collection::vec((hostile(), hostile(), weight()), 1..20)) {
+        let [mut n, mut x, mut y, mut xy] = [0; 4].map(|_| Wide::default());
+        let mut truth = [0; 4].map(|_| BigRational::zero());
+        for &(a, b, w) in &pairs {
+            n.add(w);
+            x.add_product(w, a);
+            y.add_product(w, b);
+            xy.add_weighted_product(w, a, b);
+            let terms = [exact(w), exact(w) * exact(a), exact(w) * exact(b), exact(w) * exact(a) * exact(b)];
+            truth.iter_mut().zip(terms).for_each(|(sum, term)| *sum += term);
+        }
+        let [sum_w, sum_x, sum_y, sum_xy] = truth;
+        prop_assume!(n.is_positive());
+        let expected = (&sum_w * sum_xy - sum_x * sum_y) / (&sum_w * &sum_w);
+        assert_nearest(covariance(&n, &x, &y, &xy), &expected);
+    }
+
+    #[test]
     fn weighting_a_sum_is_weighting_its_values(values in prop::collection::vec(hostile(), 0..20), w in hostile()) {
         let mut whole = Moments::default();
         let plain: Vec<_> = values.iter().map(|&x| (x, 1.0)).collect();
@@ -186,14 +213,35 @@ fn one_by_one(columns: &[Vec<f64>], ids: &[u32], weights: &[f64], classes: usize
     cells
 }
 
+/// Σ w x y of every pair, product by product.
+fn products_one_by_one(columns: &[Vec<f64>], ids: &[u32], weights: &[f64], classes: usize) -> Vec<Wide> {
+    let mut products = vec![Wide::default(); classes * products::pair_count(columns.len())];
+    for (row, &id) in ids.iter().enumerate().filter(|(_, id)| **id != NO_CLASS) {
+        let first = id as usize * products::pair_count(columns.len());
+        for i in 0..columns.len() {
+            for j in 0..i {
+                let (x, y) = (columns[i][row], columns[j][row]);
+                if !x.is_nan() && !y.is_nan() {
+                    let weight = weights.get(row).copied().unwrap_or(1.0);
+                    products[first + products::pair(i, j)].add_weighted_product(weight, x, y);
+                }
+            }
+        }
+    }
+    products
+}
+
 fn assert_all_paths_agree(columns: &[Vec<f64>], ids: &[u32], classes: usize) {
     let expected = one_by_one(columns, ids, &[], classes);
+    let products = products_one_by_one(columns, ids, &[], classes);
     let rows = interleave(columns);
     let slices: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
     for values in [Values::Rows(&rows, columns.len()), Values::Columns(&slices)] {
         for engine in Engine::available() {
             let found = Sweep::over(values, ids, classes, engine).unwrap();
             assert_eq!(bytes(&found), bytes(&expected), "{engine:?}");
+            let table = Table { values, classes: ids, weights: &[] };
+            assert!(table.products_with(classes, engine).unwrap() == products, "{engine:?}");
         }
     }
 }
@@ -209,6 +257,8 @@ proptest! {
         let weighted = Table { values: Values::Rows(&rows, columns.len()), classes: &ids, weights: &weights };
         let expected = one_by_one(&columns, &ids, &weights, classes);
         prop_assert!(weighted.moments(classes).unwrap() == expected);
+        let expected = products_one_by_one(&columns, &ids, &weights, classes);
+        prop_assert!(weighted.products(classes).unwrap() == expected);
     }
 }
 
@@ -295,7 +345,9 @@ fn the_first_infinite_value_is_named() {
     values[3 * 4_500] = f64::INFINITY;
     let mut ids = vec![0; 5_000];
     let find = |ids: &[u32], weights: &[f64]| {
-        Table { values: Values::Rows(&values, 3), classes: ids, weights }.moments(1).err()
+        let table = Table { values: Values::Rows(&values, 3), classes: ids, weights };
+        assert_eq!(table.products(1).err(), table.moments(1).err());
+        table.moments(1).err()
     };
     let first = Infinite { row: 4_000, column: 2, value: f64::NEG_INFINITY };
     assert_eq!(find(&ids, &[]), Some(first));
@@ -315,5 +367,7 @@ fn empty_tables_have_empty_moments() {
     assert_eq!(no_class.moments(3).unwrap(), vec![Moments::default(); 6]);
     let no_columns = Table { values: Values::Columns(&[]), classes: &[0, 1], weights: &[] };
     assert_eq!(no_columns.moments(2).unwrap(), vec![]);
+    assert_eq!(no_columns.products(2).unwrap(), vec![]);
+    assert_eq!(no_class.products(3).unwrap(), vec![Wide::default(); 3]);
     assert_eq!(bytes(&[Moments::default()]).len(), 16);
 }

@@ -50,20 +50,21 @@ impl Wide {
         self.add_bits(false, halves(product(x.mantissa, x.mantissa)), 2 * x.exponent);
     }
 
-    /// Adds w·x.
-    pub fn add_weighted(&mut self, weight: f64, x: f64) {
-        let (w, x) = (Binary::of(weight), Binary::of(x));
-        let bits = halves(product(w.mantissa, x.mantissa));
-        self.add_bits(w.negative != x.negative, bits, w.exponent + x.exponent);
+    /// Adds x·y.
+    pub fn add_product(&mut self, x: f64, y: f64) {
+        let (x, y) = (Binary::of(x), Binary::of(y));
+        let bits = halves(product(x.mantissa, y.mantissa));
+        self.add_bits(x.negative != y.negative, bits, x.exponent + y.exponent);
     }
 
-    /// Adds w·x².
-    pub fn add_weighted_square(&mut self, weight: f64, x: f64) {
-        let (w, x) = (Binary::of(weight), Binary::of(x));
-        let [low, high] = halves(product(x.mantissa, x.mantissa));
+    /// Adds w·x·y.
+    pub fn add_weighted_product(&mut self, weight: f64, x: f64, y: f64) {
+        let (w, x, y) = (Binary::of(weight), Binary::of(x), Binary::of(y));
+        let [low, high] = halves(product(x.mantissa, y.mantissa));
         let (low, carry) = w.mantissa.carrying_mul(low, 0);
         let (middle, high) = w.mantissa.carrying_mul(high, carry);
-        self.add_bits(w.negative, [low, middle, high], w.exponent + 2 * x.exponent);
+        let negative = w.negative ^ x.negative ^ y.negative;
+        self.add_bits(negative, [low, middle, high], w.exponent + x.exponent + y.exponent);
     }
 
     /// Adds everything that went into `other`.

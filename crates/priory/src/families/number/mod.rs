@@ -29,6 +29,7 @@ use gamma::Gamma;
 use kernel::{Kernel, KernelLikelihood};
 use log_normal::LogNormal;
 use mixture::Mixture;
+pub(crate) use normal::floored;
 use normal::{Normal, NormalLikelihood};
 use numbers::NumberColumn;
 pub(crate) use parameters::Part;
@@ -109,6 +110,13 @@ impl NumberStatistics {
         NumberStatistics { moments: moments.collect(), spectrum }
     }
 
+    /// The moments of all classes together.
+    pub(crate) fn pooled(&self) -> Moments {
+        let mut pooled = Moments::default();
+        self.moments.iter().for_each(|moments| pooled.merge(moments));
+        pooled
+    }
+
     /// The weight of each class in bins that hold about the same weight of all classes together, classes side by side;
     /// `None` without a spectrum. There are 2 ∛n bins, at most 64, so that most bins hold many rows; single numbers
     /// that weigh as much as a bin have one to themselves.
@@ -123,15 +131,20 @@ impl NumberStatistics {
     /// Whether rows of just this weight were counted in a class, missing ones included, and the spectrum has them all.
     pub(crate) fn counts_all(&self, class: usize, weight: &ExactSum) -> bool {
         let moments = &self.moments[class];
-        let mut missing = moments.missing.clone();
-        weight.canonical_terms().into_iter().for_each(|term| missing.add(-term));
-        missing.merge(&moments.weight);
         let mut known = moments.weight.clone();
         if let Some(spectrum) = &self.spectrum {
             spectrum.class_total(class).canonical_terms().into_iter().for_each(|term| known.add(-term));
         }
-        missing.is_zero() && (self.spectrum.is_none() || known.is_zero())
+        counts_rows(moments, weight) && (self.spectrum.is_none() || known.is_zero())
     }
+}
+
+/// Whether these are the moments of rows of just this weight, missing ones included.
+pub(crate) fn counts_rows(moments: &Moments, weight: &ExactSum) -> bool {
+    let mut rows = moments.missing.clone();
+    weight.canonical_terms().into_iter().for_each(|term| rows.add(-term));
+    rows.merge(&moments.weight);
+    rows.is_zero()
 }
 
 /// Whether any numbers could have these moments: no negative weight or variance, and nothing sums to nothing.

@@ -23,17 +23,10 @@ impl Normal {
         column.classes.iter().map(|class| Normal::floored(class, &column.pooled, floor)).collect()
     }
 
-    /// A class of which nothing is known is like everybody. If everybody is alike the column says nothing, and any
-    /// variance will do.
+    /// A class of which nothing is known is like everybody.
     pub(crate) fn floored(class: &Numbers, everybody: &Numbers, floor: VarianceFloor) -> Normal {
         let own = if class.weight > 0.0 { class } else { everybody };
-        let variance = match floor {
-            VarianceFloor::Relative(share) => own.variance.max(share * everybody.variance),
-            VarianceFloor::Absolute(floor) => own.variance.max(floor),
-            VarianceFloor::Added(amount) => own.variance + amount,
-            VarianceFloor::Sklearn(_) => unreachable!("resolved once all columns are known"),
-        };
-        Normal { mean: own.mean, variance: if variance > 0.0 { variance } else { 1.0 } }
+        Normal { mean: own.mean, variance: floored(own.variance, everybody.variance, floor) }
     }
 
     pub(crate) fn ln(&self, x: f64) -> f64 {
@@ -46,6 +39,17 @@ impl Normal {
     fn constants(&self) -> (f64, f64) {
         (-0.5 * (libm::log(2.0 * PI) + libm::log(self.variance)), 1.0 / libm::sqrt(self.variance))
     }
+}
+
+/// A variance raised to its floor. If everybody is alike the column says nothing, and any variance will do.
+pub(crate) fn floored(variance: f64, of_everybody: f64, floor: VarianceFloor) -> f64 {
+    let variance = match floor {
+        VarianceFloor::Relative(share) => variance.max(share * of_everybody),
+        VarianceFloor::Absolute(floor) => variance.max(floor),
+        VarianceFloor::Added(amount) => variance + amount,
+        VarianceFloor::Sklearn(_) => unreachable!("resolved once all columns are known"),
+    };
+    if variance > 0.0 { variance } else { 1.0 }
 }
 
 /// Constants of the log-density, folded once; one entry per class.

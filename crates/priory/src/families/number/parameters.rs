@@ -32,6 +32,11 @@ impl NumberEstimate<'_> {
         parameters
     }
 
+    /// The weight of the rows without a number in each class.
+    pub(crate) fn missing(&self) -> Vec<f64> {
+        self.statistics.moments.iter().map(|moments| moments.missing.value()).collect()
+    }
+
     /// How many free parameters the classes have together.
     pub(crate) fn parameter_count(&self) -> usize {
         let classes = self.fitted.classes();

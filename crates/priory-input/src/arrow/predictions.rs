@@ -1,0 +1,133 @@
+//! Predictions as a Parquet file, written in row groups of bounded size.
+//!
+//! Any thread turns predictions into columns; encoding them happens in the order of the rows, by whoever has its turn.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow_array::types::Int32Type;
+use arrow_array::{
+    ArrayRef, DictionaryArray, Float64Array, Int32Array, LargeStringArray, RecordBatch, StringArray,
+};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use parquet::arrow::ArrowWriter;
+use parquet::basic::Compression;
+use parquet::errors::ParquetError;
+use parquet::file::properties::WriterProperties;
+use priory::{Batch, KeptColumn, Posterior};
+
+use crate::error::{Error, Result};
+use crate::store::NewFile;
+
+/// Rows of a row group, unless they take too much memory.
+const MOST_ROWS: usize = 1 << 20;
+/// Bytes of a row group; it is in memory until it is complete.
+const MOST_BYTES: usize = 64 << 20;
+
+/// The columns of the file: those that are kept as strings, the prediction as a string of a dictionary, and perhaps the
+/// probability of each class.
+pub struct PredictionColumns {
+    schema: SchemaRef,
+    classes: ArrayRef,
+    probabilities: bool,
+}
+
+/// The predictions for one batch, in columns.
+pub struct PredictedRows(RecordBatch);
+
+impl PredictionColumns {
+    /// Columns with these names: those that are kept, the prediction, and if there are more, one for each class.
+    ///
+    /// # Panics
+    /// If there are other than so many names.
+    pub fn new(names: &[String], kept: usize, classes: &[String]) -> Self {
+        let probabilities = names.len() > kept + 1;
+        assert_eq!(names.len(), kept + 1 + if probabilities { classes.len() } else { 0 });
+        let prediction = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
+        let fields = names.iter().enumerate().map(|(position, name)| match position {
+            // Strings without an end to how long they are together.
+            _ if position < kept => Field::new(name, DataType::LargeUtf8, true),
+            _ if position == kept => Field::new(name, prediction.clone(), false),
+            _ => Field::new(name, DataType::Float64, false),
+        });
+        let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+        let classes = Arc::new(StringArray::from_iter_values(classes));
+        PredictionColumns { schema, classes, probabilities }
+    }
+
+    /// The predictions for a batch.
+    ///
+    /// # Panics
+    /// If the posterior is not that of the batch and of these classes.
+    pub fn encode(&self, batch: &Batch, posterior: &Posterior) -> PredictedRows {
+        let rows = 0..batch.rows;
+        let kept = |column: &KeptColumn| -> ArrayRef {
+            Arc::new(rows.clone().map(|row| column.value(row)).collect::<LargeStringArray>())
+        };
+        let mut columns: Vec<ArrayRef> = batch.kept.iter().map(kept).collect();
+        let best = Int32Array::from_iter_values(rows.clone().map(|row| posterior.best(row) as i32));
+        columns.push(Arc::new(DictionaryArray::<Int32Type>::new(best, Arc::clone(&self.classes))));
+        if self.probabilities {
+            let column = |class: usize| -> ArrayRef {
+                let values = rows.clone().map(|row| posterior.row(row)[class]);
+                Arc::new(Float64Array::from_iter_values(values))
+            };
+            columns.extend((0..self.classes.len()).map(column));
+        }
+        let rows = RecordBatch::try_new(Arc::clone(&self.schema), columns);
+        PredictedRows(rows.expect("the columns are those of the schema"))
+    }
+}
+
+/// A Parquet file of predictions that takes its place when it is finished. If it is dropped before, nothing has happened.
+pub struct PredictionFile {
+    name: String,
+    writer: ArrowWriter<NewFile>,
+}
+
+impl PredictionFile {
+    /// Starts to write a file that will have this path.
+    ///
+    /// # Errors
+    /// If no file can be created there.
+    pub fn create(path: &Path, columns: &PredictionColumns) -> Result<Self> {
+        let name = path.display().to_string();
+        let properties = WriterProperties::builder()
+            .set_created_by(concat!("priory ", env!("CARGO_PKG_VERSION")).into())
+            .set_compression(Compression::SNAPPY)
+            .set_max_row_group_row_count(Some(MOST_ROWS))
+            .set_max_row_group_bytes(Some(MOST_BYTES))
+            .build();
+        let out = NewFile::create(path)?;
+        let writer = ArrowWriter::try_new(out, Arc::clone(&columns.schema), Some(properties));
+        Ok(PredictionFile { writer: writer.map_err(|error| failed(&name, error))?, name })
+    }
+
+    /// Appends rows.
+    ///
+    /// # Errors
+    /// If they cannot be written.
+    pub fn write(&mut self, rows: &PredictedRows) -> Result<()> {
+        self.writer.write(&rows.0).map_err(|error| failed(&self.name, error))
+    }
+
+    /// Puts the file in its place.
+    ///
+    /// # Errors
+    /// If it cannot be written. What was there before is then still there.
+    pub fn finish(self) -> Result<()> {
+        let out = self.writer.into_inner().map_err(|error| failed(&self.name, error))?;
+        out.finish()
+    }
+}
+
+fn failed(name: &str, error: ParquetError) -> Error {
+    let cause = match error {
+        ParquetError::External(cause) => {
+            cause.downcast::<io::Error>().map_or_else(io::Error::other, |cause| *cause)
+        }
+        other => io::Error::other(other),
+    };
+    Error::File { name: name.to_owned(), action: "written", cause }
+}
