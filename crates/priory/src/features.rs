@@ -12,6 +12,7 @@
 //! ahead: by how much the log-loss of a new row is lower than with the prior alone. A column that says nothing has a
 //! gain below zero, since what it seems to say is chance. A row is taken to weigh one.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::f64::consts::LN_2;
 
@@ -155,7 +156,7 @@ fn select(ranked: &mut [FeatureRank], selection: Selection) {
 
 impl Statistics {
     /// Canonical statistics of the columns that the settings use.
-    pub(crate) fn in_use(&self, settings: &Settings) -> Result<Statistics> {
+    pub(crate) fn in_use(&self, settings: &Settings) -> Result<Cow<'_, Statistics>> {
         settings.check()?;
         check_columns(settings, &self.schema)?;
         if settings.select == Selection::All {
@@ -170,7 +171,7 @@ impl Statistics {
             )));
         }
         let used = features.ranked.iter().filter(|rank| rank.used).map(|rank| rank.factor);
-        Ok(self.canonical().only(&used.collect()))
+        Ok(Cow::Owned(self.canonical().into_owned().only(&used.collect())))
     }
 
     /// Statistics of the same rows, of which only these factors were looked at.

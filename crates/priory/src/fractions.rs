@@ -40,7 +40,7 @@ impl Fractions {
     /// # Errors
     /// If nothing was learnt, the settings do not fit, or a weight is not a whole number.
     pub fn new(statistics: &Statistics, settings: &Settings) -> Result<Self> {
-        Fractions::of(statistics.in_use(settings)?, settings)
+        Fractions::of(statistics.in_use(settings)?.into_owned(), settings)
     }
 
     /// Prepares canonical statistics of the columns in use.

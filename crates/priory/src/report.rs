@@ -16,6 +16,7 @@ use crate::posterior::Outcome;
 use crate::schema::{Column, Schema};
 use crate::settings::{MissingValues, Regularization, Settings};
 use crate::statistics::Statistics;
+use crate::vocabulary::Vocabulary;
 
 /// A model laid open: what was counted, and what follows from it.
 #[derive(Debug, Clone)]
@@ -125,7 +126,7 @@ impl Summary {
         let left_out = left_out.collect();
         let model = Model::new(&statistics, settings)?;
         let settings = &statistics.resolve(settings);
-        let fractions = Fractions::of(statistics.clone(), settings).ok();
+        let fractions = Fractions::of(statistics.clone().into_owned(), settings).ok();
         let priors = fractions.as_ref().map(Fractions::priors);
         let classes = model.classes().iter().enumerate().map(|(class, name)| ClassSummary {
             name: name.clone(),
@@ -349,14 +350,14 @@ impl GroupSummary {
 /// What a factor can hold, one name per column, and the row of its tally that counts it, if it occurred.
 fn combinations(
     factor: &FamilyStatistics,
-    possible: &[String],
+    possible: Option<&Vocabulary>,
     missing: MissingValues,
 ) -> Vec<(Vec<Option<String>>, Option<usize>)> {
     match factor {
         FamilyStatistics::Category(_, category) => {
-            let values = possible
-                .iter()
-                .map(|name| (vec![Some(name.clone())], category.values.get(name).map(|id| id + 1)));
+            let names = possible.into_iter().flat_map(Vocabulary::names);
+            let values =
+                names.map(|name| (vec![Some(name.to_owned())], category.values.get(name).map(|id| id + 1)));
             let missing = (missing == MissingValues::Counted).then_some((vec![None], Some(MISSING_ROW)));
             values.chain(missing).collect()
         }
@@ -389,7 +390,8 @@ fn column_sizes(statistics: &Statistics, settings: &Settings) -> Result<Vec<Size
                 let prepared = factor.prepare::<f64>(&statistics.schema, settings)?;
                 let counts_missing =
                     settings.missing == MissingValues::Counted && !category.counts.row_is_zero(MISSING_ROW);
-                sizes.push(Size::Values(prepared.possible_values().len() + usize::from(counts_missing)));
+                let values = prepared.possible_values().map_or(0, Vocabulary::len);
+                sizes.push(Size::Values(values + usize::from(counts_missing)));
             }
             FamilyStatistics::Number(..) => {
                 let prepared = factor.prepare::<f64>(&statistics.schema, settings)?;

@@ -1,5 +1,7 @@
 //! What is remembered of the data: weights of classes and of values. They add and subtract exactly.
 
+use std::borrow::Cow;
+
 use crate::batch::{Batch, MISSING};
 use crate::error::{Error, Result};
 use crate::estimate;
@@ -45,6 +47,8 @@ pub struct Statistics {
     /// One row: the weight of each class.
     pub(crate) class_weight: Tally,
     pub(crate) factors: Vec<FamilyStatistics>,
+    /// Whether this is the canonical form.
+    pub(crate) is_settled: bool,
 }
 
 impl Statistics {
@@ -56,6 +60,7 @@ impl Statistics {
             classes: Vocabulary::default(),
             class_weight: Tally::new(1, 0),
             factors: FamilyStatistics::for_schema(schema),
+            is_settled: false,
         }
     }
 
@@ -102,6 +107,7 @@ impl Statistics {
     /// As for [`observe`](Self::observe).
     pub fn observe_rows(&mut self, batch: &Batch, rows: impl Iterator<Item = usize> + Clone) -> Result<()> {
         self.check_batch(batch, rows.clone())?;
+        self.is_settled = false;
         let (counted, new_classes) = self.counted_rows(batch, rows);
         let positions: Vec<usize> =
             self.factors.iter().flat_map(FamilyStatistics::number_columns).copied().collect();
@@ -214,25 +220,32 @@ impl Statistics {
     /// # Errors
     /// If nothing was learnt, or the settings do not fit the data.
     pub fn estimate(&self, settings: &Settings) -> Result<Model> {
-        Model::new(&self.in_use(settings)?, settings)
+        let statistics = self.in_use(settings)?;
+        Model::new(&statistics, settings)
     }
 
     /// Puts everything into canonical order. That changes nothing, but whatever follows has less to do.
     pub fn settle(&mut self) {
-        *self = self.canonical();
+        if let Cow::Owned(canonical) = self.canonical() {
+            *self = canonical;
+        }
     }
 
     /// The one form that depends on nothing but the rows: sorted, and without anything that counts zero.
-    pub(crate) fn canonical(&self) -> Statistics {
+    pub(crate) fn canonical(&self) -> Cow<'_, Statistics> {
+        if self.is_settled {
+            return Cow::Borrowed(self);
+        }
         let ids: Vec<usize> =
             self.classes.sorted().into_iter().filter(|&id| !self.class_weight.is_zero(0, id)).collect();
-        Statistics {
+        Cow::Owned(Statistics {
             schema: self.schema.clone(),
             rows: self.rows,
-            classes: ids.iter().map(|&id| self.classes.name(id)).collect(),
+            classes: self.classes.select(&ids),
             class_weight: self.class_weight.select(&[0], &ids),
             factors: self.factors.iter().map(|factor| factor.canonical(&ids)).collect(),
-        }
+            is_settled: true,
+        })
     }
 
     /// Gets these statistics ready to score their own rows, each as if just that row had not been learnt, and hands
@@ -307,6 +320,7 @@ impl Statistics {
 
     /// Adds `other`, or takes it away if the sign is −1; it is known to be possible.
     pub(crate) fn add(&mut self, other: &Statistics, sign: f64) {
+        self.is_settled = false;
         let class_of: Vec<usize> = other.classes.names().map(|name| self.classes.intern(name)).collect();
         let classes = self.classes.len();
         self.class_weight.grow(1, classes);

@@ -74,6 +74,11 @@ impl Vocabulary {
         if let Some(&id) = self.ids.find(hash, |&id| self.name(id as usize) == name) {
             return id as usize;
         }
+        self.insert(hash, name)
+    }
+
+    /// Adds a name that is not there yet.
+    fn insert(&mut self, hash: u64, name: &str) -> usize {
         let id = u32::try_from(self.len()).expect("fewer than 2^32 names fit into memory");
         self.bytes.push_str(name);
         self.ends.push(self.bytes.len());
@@ -82,28 +87,80 @@ impl Vocabulary {
         id as usize
     }
 
+    /// The names with these ids, none of them twice, in this order.
+    pub(crate) fn select(&self, ids: &[usize]) -> Vocabulary {
+        if ids.len() == self.len() && ids.is_sorted() {
+            return self.clone();
+        }
+        let mut selected = Vocabulary {
+            bytes: String::with_capacity(self.bytes.len()),
+            ends: Vec::with_capacity(ids.len()),
+            ids: HashTable::with_capacity(ids.len()),
+            hasher: RandomState::default(),
+        };
+        for &id in ids {
+            let name = self.name(id);
+            let hash = selected.hasher.hash_one(name);
+            selected.insert(hash, name);
+        }
+        selected
+    }
+
     /// The ids in canonical order of their names.
     pub fn sorted(&self) -> Vec<usize> {
-        let mut keyed: Vec<_> = self.names().map(SortKey::new).zip(0..).collect();
-        keyed.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
-        keyed.into_iter().map(|(_, id)| id).collect()
+        if self.is_sorted() {
+            return (0..self.len()).collect();
+        }
+        // There may be millions, so numbers and words are sorted apart, by eight bytes each.
+        let (mut numbers, mut words) = (Vec::new(), Vec::new());
+        for (name, id) in self.names().zip(0..) {
+            match number_of(name) {
+                Some(number) => numbers.push((ordered_bits(number), id)),
+                None => words.push((beginning(name), id)),
+            }
+        }
+        self.sort_keyed(&mut numbers);
+        self.sort_keyed(&mut words);
+        numbers.into_iter().chain(words).map(|(_, id)| id as usize).collect()
     }
+
+    /// Whether the ids are in canonical order of their names.
+    pub(crate) fn is_sorted(&self) -> bool {
+        self.names().map(SortKey::new).is_sorted_by(|a, b| a.cmp(b).is_lt())
+    }
+
+    /// Sorts ids by a key, and by their names where the keys are the same.
+    fn sort_keyed(&self, keyed: &mut [(u64, u32)]) {
+        keyed.sort_unstable_by(|a, b| {
+            a.0.cmp(&b.0).then_with(|| self.name(a.1 as usize).cmp(self.name(b.1 as usize)))
+        });
+    }
+}
+
+/// The first eight bytes of a name, which sort as names do unless they are the same.
+fn beginning(name: &str) -> u64 {
+    let mut eight = [0; 8];
+    let length = name.len().min(8);
+    eight[..length].copy_from_slice(&name.as_bytes()[..length]);
+    u64::from_be_bytes(eight)
+}
+
+/// The number that a name is, if it is one.
+fn number_of(name: &str) -> Option<f64> {
+    name.parse().ok().filter(|x: &f64| x.is_finite()).map(|x| x + 0.0) // -0 and 0 are one number
+}
+
+/// The bits of a number, turned so that they sort as numbers do.
+fn ordered_bits(number: f64) -> u64 {
+    let bits = number.to_bits();
+    if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
 }
 
 impl Vocabulary {
     /// The ids in the order of the bytes of their names: the order of tokens, of which there may be millions.
     pub(crate) fn sorted_by_bytes(&self) -> Vec<usize> {
-        let beginning = |name: &str| {
-            let mut eight = [0; 8];
-            let length = name.len().min(8);
-            eight[..length].copy_from_slice(&name.as_bytes()[..length]);
-            u64::from_be_bytes(eight)
-        };
         let mut keyed: Vec<(u64, u32)> = self.names().map(beginning).zip(0..).collect();
-        // Most pairs differ in their first bytes, and those need not be looked up.
-        keyed.sort_unstable_by(|a, b| {
-            a.0.cmp(&b.0).then_with(|| self.name(a.1 as usize).cmp(self.name(b.1 as usize)))
-        });
+        self.sort_keyed(&mut keyed);
         keyed.into_iter().map(|(_, id)| id as usize).collect()
     }
 
@@ -147,13 +204,12 @@ struct SortKey<'a> {
 
 impl<'a> SortKey<'a> {
     fn new(name: &'a str) -> Self {
-        let number = name.parse::<f64>().ok().filter(|x| x.is_finite());
-        SortKey { number, name }
+        SortKey { number: number_of(name), name }
     }
 
     fn cmp(&self, other: &Self) -> Ordering {
         let by_number = match (self.number, other.number) {
-            (Some(a), Some(b)) => (a + 0.0).total_cmp(&(b + 0.0)), // -0 and 0 are one number
+            (Some(a), Some(b)) => a.total_cmp(&b),
             (Some(_), None) => Ordering::Less,
             (None, Some(_)) => Ordering::Greater,
             (None, None) => Ordering::Equal,
@@ -171,6 +227,22 @@ fn slice<'a>(bytes: &'a str, ends: &[usize], id: usize) -> &'a str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn ids_are_sorted_as_names_compare(
+            names in prop::collection::vec("-?[0-9.e]{0,4}|[a-c]{0,12}|-?0|é.?|0x.|12345678[ab]{0,2}", 0..40),
+        ) {
+            let vocabulary: Vocabulary = names.iter().map(String::as_str).collect();
+            let sorted = vocabulary.sorted();
+            let selected = vocabulary.select(&sorted);
+            let names: Vec<&str> = selected.names().collect();
+            prop_assert_eq!(names.len(), vocabulary.len());
+            prop_assert!(names.is_sorted_by(|a, b| canonical_order(a, b).is_lt()), "{:?}", names);
+            prop_assert!(selected.is_sorted() && names.iter().enumerate().all(|(id, name)| selected.get(name) == Some(id)));
+        }
+    }
 
     #[test]
     fn names_keep_their_ids() {

@@ -4,6 +4,8 @@
 //! Smoothed as [`crate::Smoothing`] says. A value never met in training gets what the smoothing would give it had
 //! it been known to exist: with Lidstone α, α / (n(class) + α (J + 1)).
 
+use std::borrow::Cow;
+
 use crate::batch::{Batch, CategoryColumn, MISSING};
 use crate::estimate::{Evidence, Ratio, Scalar, Smoother};
 use crate::families::{CountedRow, Removed};
@@ -114,10 +116,7 @@ impl CategoryStatistics {
         let ids: Vec<usize> =
             self.values.sorted().into_iter().filter(|&id| !self.counts.row_is_zero(id + 1)).collect();
         let rows: Vec<usize> = std::iter::once(MISSING_ROW).chain(ids.iter().map(|id| id + 1)).collect();
-        CategoryStatistics {
-            values: ids.iter().map(|&id| self.values.name(id)).collect(),
-            counts: self.counts.select(&rows, classes),
-        }
+        CategoryStatistics { values: self.values.select(&ids), counts: self.counts.select(&rows, classes) }
     }
 }
 
@@ -129,7 +128,7 @@ pub(crate) struct CategoryEstimate<'a, T> {
     /// Values that are possible whether or not they were met, such as both sides of a Bernoulli column.
     declared: Vec<String>,
     /// All possible values, met or declared, in canonical order.
-    pub(crate) values: Vec<String>,
+    pub(crate) values: Cow<'a, Vocabulary>,
     /// Row 0: the weight of each class where the value is known.
     totals: Tally,
     /// The weight of each value in all classes together; rows as in the statistics.
@@ -149,6 +148,14 @@ pub(crate) enum Asked<'a> {
     Missing,
 }
 
+/// What was asked for, looked up once.
+struct Place<'v> {
+    name: Option<&'v str>,
+    /// The row of the tally that counts it, if it was ever met.
+    row: Option<usize>,
+    is_declared: bool,
+}
+
 impl<'a, T: Scalar> CategoryEstimate<'a, T> {
     /// Prepares canonical statistics.
     pub(crate) fn new(
@@ -158,11 +165,15 @@ impl<'a, T: Scalar> CategoryEstimate<'a, T> {
         declared: Vec<String>,
     ) -> Self {
         let smoother = Smoother::new(settings, column);
-        let mut support = statistics.values.clone();
-        smoother.listed().chain(declared.iter().map(String::as_str)).for_each(|name| {
-            support.intern(name);
-        });
-        let values = support.sorted().into_iter().map(|id| support.name(id).to_owned()).collect();
+        let mut values = Cow::Borrowed(&statistics.values);
+        for name in smoother.listed().chain(declared.iter().map(String::as_str)) {
+            if values.get(name).is_none() {
+                values.to_mut().intern(name);
+            }
+        }
+        if let Cow::Owned(more) = &values {
+            values = Cow::Owned(more.select(&more.sorted()));
+        }
 
         let counts = &statistics.counts;
         let every_class: Vec<usize> = (0..counts.classes()).collect();
@@ -193,21 +204,30 @@ impl<'a, T: Scalar> CategoryEstimate<'a, T> {
 
     /// P(asked | class). With `removed`, as if one training row that holds just this had not been there.
     pub(crate) fn likelihood(&self, asked: Asked<'_>, class: usize, removed: Option<Removed>) -> Ratio<T> {
+        self.likelihood_at(&self.place(asked), class, removed)
+    }
+
+    fn likelihood_at(&self, place: &Place<'_>, class: usize, removed: Option<Removed>) -> Ratio<T> {
+        self.smoother.likelihood(place.name, &self.evidence(place, class, removed))
+    }
+
+    /// Where this is counted, which is the same for all classes.
+    fn place<'v>(&self, asked: Asked<'v>) -> Place<'v> {
         let name = match asked {
             Asked::Value(name) => Some(name),
             Asked::Unseen | Asked::Missing => None,
         };
-        self.smoother.likelihood(name, &self.evidence(asked, class, removed))
+        Place { name, row: self.row(asked), is_declared: self.is_declared(asked) }
     }
 
-    fn evidence(&self, asked: Asked<'_>, class: usize, removed: Option<Removed>) -> Evidence {
-        let row = self.row(asked);
+    fn evidence(&self, place: &Place<'_>, class: usize, removed: Option<Removed>) -> Evidence {
+        let row = place.row;
         let weight = removed.map_or(0.0, |removed| removed.weight);
         let weight_in_class =
             removed.filter(|removed| removed.class == class).map_or(0.0, |removed| removed.weight);
         let is_met = row.is_some_and(|row| self.pooled.get_without(row, 0, weight) > 0.0);
         let met_before = row.is_some();
-        let is_possible = is_met || self.is_declared(asked);
+        let is_possible = is_met || place.is_declared;
         let mut possible = self.values.len() + usize::from(self.row(Asked::Missing).is_some());
         if met_before && !is_possible {
             possible -= 1; // the row that was taken away was the only one with this value
@@ -276,9 +296,11 @@ const FIRST_VALUE_ROW: usize = 2;
 impl CategoricalLikelihood {
     pub(crate) fn new(estimate: &CategoryEstimate<'_, f64>) -> Self {
         let classes = estimate.totals.classes();
-        let values: Vocabulary = estimate.values.iter().map(String::as_str).collect();
-        let log_likelihoods =
-            |asked| (0..classes).map(move |class| estimate.likelihood(asked, class, None).ln());
+        let values = estimate.values.clone().into_owned();
+        let log_likelihoods = |asked| {
+            let place = estimate.place(asked);
+            (0..classes).map(move |class| estimate.likelihood_at(&place, class, None).ln())
+        };
         let mut table = Vec::with_capacity((values.len() + FIRST_VALUE_ROW) * classes);
         match estimate.missing {
             MissingValues::Skipped => table.extend(std::iter::repeat_n(0.0, classes)),

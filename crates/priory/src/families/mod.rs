@@ -28,6 +28,7 @@ use crate::moments::Moments;
 use crate::schema::{Kind, Schema};
 use crate::settings::{Family, MissingValues, Settings};
 use crate::tally::Tally;
+use crate::vocabulary::Vocabulary;
 
 /// A training row to be imagined away: its class and weight. What it holds is what is asked for.
 #[derive(Debug, Clone, Copy)]
@@ -498,10 +499,10 @@ impl<T: Scalar> Prepared<'_, T> {
     }
 
     /// The values that a single column can take; none for a joint table or for numbers.
-    pub(crate) fn possible_values(&self) -> &[String] {
+    pub(crate) fn possible_values(&self) -> Option<&Vocabulary> {
         match self {
-            Prepared::Categorical(estimate) | Prepared::Bernoulli(estimate, _) => &estimate.values,
-            Prepared::Joint(..) | Prepared::Number(_) | Prepared::Text(_) | Prepared::Group(_) => &[],
+            Prepared::Categorical(estimate) | Prepared::Bernoulli(estimate, _) => Some(&estimate.values),
+            Prepared::Joint(..) | Prepared::Number(_) | Prepared::Text(_) | Prepared::Group(_) => None,
         }
     }
 

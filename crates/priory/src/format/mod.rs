@@ -98,7 +98,7 @@ pub fn read_file(bytes: &[u8]) -> Result<(Statistics, Settings)> {
         read_factor(&mut file, factor, classes.len())?;
     }
     file.finish()?;
-    let statistics = Statistics { schema, rows, classes, class_weight, factors };
+    let statistics = Statistics { schema, rows, classes, class_weight, factors, is_settled: false };
     check(&statistics)?;
     Ok((statistics, settings))
 }
