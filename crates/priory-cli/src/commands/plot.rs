@@ -16,6 +16,9 @@ use crate::plot::{Detail, Picture, Subject, svg, terminal};
 /// More panels than this are not put into one file; the best are.
 const MOST_PANELS: usize = 24;
 
+const NOTHING_TO_DRAW: &str =
+    "there is no column to draw: of text there is no picture, and priory show has its tokens";
+
 pub(crate) fn run(args: &PlotArgs) -> Result<()> {
     let (statistics, mut settings) = model_file::read(&args.model)?;
     args.settings.apply(&mut settings)?;
@@ -71,7 +74,7 @@ fn one(subject: &Subject<'_>, columns: &[String], detail: Detail) -> Result<Pict
     let panel = match columns {
         [column] => subject.column(column, detail)?,
         [across, up] => subject.pair(across, up, detail)?,
-        _ => bail!("there is no column to draw"),
+        _ => bail!(NOTHING_TO_DRAW),
     };
     Ok(subject.picture(vec![panel]))
 }
@@ -81,7 +84,7 @@ fn all(subject: &Subject<'_>, ranked: &[String], detail: Detail) -> Result<Pictu
     let panels = ranked.iter().take(MOST_PANELS).map(|column| subject.column(column, detail));
     let panels = panels.collect::<Result<Vec<_>>>()?;
     if panels.is_empty() {
-        bail!("there is no column to draw");
+        bail!(NOTHING_TO_DRAW);
     }
     if ranked.len() > MOST_PANELS {
         note(&format!("the best {MOST_PANELS} of {} columns; name a column to see it", ranked.len()));

@@ -22,8 +22,9 @@ const RIGHT: f64 = 20.0;
 const BELOW: f64 = 44.0;
 /// Above a frame, for its title.
 const ABOVE: f64 = 30.0;
-/// One letter is about so wide.
+/// One letter is about so wide, and one of a title.
 const LETTER: f64 = 7.0;
+const STRONG_LETTER: f64 = 8.0;
 
 /// A colour on light paper and one on dark, for each class in turn (after Okabe and Ito, whom the colour-blind can read).
 const COLOURS: [(&str, &str); 8] = [
@@ -50,7 +51,7 @@ pub(crate) fn draw(picture: &Picture) -> String {
     legend.draw(&mut svg, picture);
     for (panel, &frame) in picture.panels.iter().zip(&frames) {
         let about = format!("{}: {}", panel.title, panel.family);
-        svg.text(frame.x, frame.y - 10.0, "strong", &cut(&about, frame.width / LETTER));
+        svg.text(frame.x, frame.y - 10.0, "strong", &cut(&about, frame.width / STRONG_LETTER));
         match &panel.drawing {
             Drawing::Densities(densities) => draw_densities(&mut svg, frame, densities, &picture.classes),
             Drawing::Bars(bars) => draw_bars(&mut svg, frame, bars),
@@ -115,6 +116,8 @@ fn frames(panels: &[Panel], top: f64) -> (Vec<Frame>, f64) {
             let left =
                 if let Drawing::Bars(bars) = &panel.drawing { label_room(bars).min(130.0) } else { LEFT };
             let x = i as f64 * half + left;
+            // Beside a long list of bars a curve does not need all the height.
+            let height = if let Drawing::Bars(_) = &panel.drawing { height } else { height.min(240.0) };
             frames.push(Frame { x, y: y + ABOVE, width: half - left - RIGHT, height });
         }
         y += ABOVE + height + BELOW;
@@ -146,7 +149,7 @@ impl<'a> Legend<'a> {
     }
 
     fn width(name: &str) -> f64 {
-        34.0 + LETTER * cut(name, 40.0).chars().count() as f64
+        38.0 + LETTER * cut(name, 40.0).chars().count() as f64
     }
 
     fn height(&self) -> f64 {
@@ -204,7 +207,8 @@ fn draw_densities(svg: &mut Svg, frame: Frame, densities: &Densities, classes: &
         }
         svg.path(&line, &line_class(class));
     }
-    let notes = cut(&densities.notes(classes), frame.width / LETTER);
+    // They may begin to the left of the frame, where nothing else stands.
+    let notes = cut(&densities.notes(classes), (frame.width + LEFT) / LETTER);
     if !notes.is_empty() {
         svg.text(frame.x + frame.width, frame.y + frame.height + 36.0, "soft end", &notes);
     }
@@ -311,11 +315,11 @@ fn draw_regions(svg: &mut Svg, frame: Frame, map: &Regions) {
         frame.x + frame.width / 2.0,
         frame.y + frame.height + 36.0,
         "middle",
-        &cut(&map.across.name, 60.0),
+        &cut(&map.across.name, 36.0),
     );
     let shares: Vec<String> = regions::SHARES.iter().map(|share| format!("{:.0} %", 100.0 * share)).collect();
     let about = format!("lines: {} of a class", shares.join(" and "));
-    svg.text(frame.x + frame.width, frame.y - 10.0, "soft end", &about);
+    svg.text(frame.x + frame.width, frame.y + frame.height + 36.0, "soft end", &about);
 }
 
 /// The classes of a line of a class.
