@@ -162,6 +162,48 @@ fn of_sums_there_is_a_line_and_no_histogram() {
 }
 
 #[test]
+fn columns_of_a_group_are_drawn_alone_and_together() {
+    let folder = folder();
+    succeeds(&folder, "train examples/iris.csv --target species --discriminant quadratic -o g.priory");
+    let alone = succeeds(&folder, "plot g.priory sepal_width_cm");
+    assert!(alone.starts_with("sepal_width_cm: quadratic discriminant; p(x | species)\n"), "{alone}");
+    // Alone, a column of a group is a Gaussian: the same curve as that of its sums.
+    succeeds(&folder, "train examples/iris.csv --target species --numbers gaussian -o sums.priory");
+    let sums = succeeds(&folder, "plot sums.priory sepal_width_cm");
+    assert_eq!(alone.replace("quadratic discriminant", "gaussian"), sums);
+    let together = svg(&folder, "g.priory petal_length_cm petal_width_cm");
+    assert!(together.contains("petal_width_cm over petal_length_cm: quadratic discriminant</text>"));
+    let straight = svg(&folder, "g.priory petal_length_cm petal_width_cm --discriminant linear");
+    assert_ne!(together, straight);
+    let all = svg(&folder, "g.priory");
+    assert_eq!(all.matches("_cm: quadratic").count(), 4);
+    assert!(!all.contains("histogram"));
+    // A group stays whatever is selected, beside the best of the rest.
+    succeeds(
+        &folder,
+        "train examples/penguins.csv --target species --as bill_length_mm=group,bill_depth_mm=group --select 1 -o one.priory",
+    );
+    let features = succeeds(&folder, "features one.priory");
+    assert_eq!(features.lines().filter(|line| line.ends_with(" used")).count(), 2, "{features}");
+    succeeds(&folder, "plot one.priory bill_length_mm flipper_length_mm");
+    assert!(fails(&folder, "plot one.priory sex").contains("counted but not used"));
+}
+
+#[test]
+fn of_text_there_is_no_picture() {
+    let folder = folder();
+    succeeds(&folder, "train examples/mails.csv --target label --as text=text --select 1 -o t.priory");
+    for arguments in ["plot t.priory", "plot t.priory -o t.svg", "plot t.priory text"] {
+        let error = fails(&folder, arguments);
+        assert!(
+            error.contains("of which there is no picture") || error.contains("of text there is no picture")
+        );
+        assert!(error.contains("priory show has its tokens"), "{error}");
+    }
+    assert!(succeeds(&folder, "features t.priory").contains("  text "));
+}
+
+#[test]
 fn numbers_at_the_edge_of_what_there_is_are_drawn_or_refused() {
     let folder = folder();
     for (name, numbers) in [

@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 use priory::{
-    Batch, BatchColumn, Column, Evaluation, Family, Features, FoldStatistics, Folds, Kind, MissingValues,
-    Schema, Selection, Settings, Smoothing, Statistics,
+    Batch, BatchColumn, Column, Evaluation, Family, FeatureRank, Features, FoldStatistics, Folds, Kind,
+    MissingValues, Schema, Selection, Settings, Smoothing, Statistics, TextColumn,
 };
 use proptest::prelude::*;
 
@@ -197,6 +197,43 @@ fn a_model_of_selected_columns_is_one_that_never_saw_the_others() {
     let (ours, theirs) = (model.score(&part).unwrap(), alone.score(&part).unwrap());
     assert!((0..batch.rows).all(|row| ours.row(row) == theirs.row(row)));
     assert_eq!(model.schema().columns.len(), 2);
+}
+
+#[test]
+fn a_group_and_text_are_used_whatever_is_selected() {
+    let (_, mut batch) = numbers(90);
+    let [shifted, noise, count] = &batch.columns[..] else { panic!() };
+    batch.columns = [noise, shifted, count, noise].map(BatchColumn::clone).to_vec();
+    let mut text = TextColumn::default();
+    for row in 0..batch.rows {
+        text.add(["to", "be"][row % 2]);
+        text.end_document();
+    }
+    batch.columns.push(BatchColumn::Text(text));
+    let columns = [
+        ("noise", Kind::Number),
+        ("a", Kind::Group),
+        ("count", Kind::Number),
+        ("b", Kind::Group),
+        ("text", Kind::Text),
+    ];
+    let columns = columns.map(|(name, kind)| Column::new(name, kind)).to_vec();
+    let schema = Schema::new("class", columns).unwrap();
+    let statistics = learn(&schema, &batch);
+    let settings = Settings { select: Selection::Best(1), ..Settings::default() };
+    let unknown = |rank: &FeatureRank| rank.gain.is_none() && rank.information.is_none() && rank.used;
+    let ranked = Features::new(&statistics, &settings).unwrap().ranked;
+    assert_eq!(
+        ranked.iter().filter(|rank| unknown(rank)).map(|rank| &rank.name[..]).collect::<Vec<_>>(),
+        ["a, b", "text"]
+    );
+    let model = statistics.estimate(&settings).unwrap();
+    let names: Vec<&str> = model.schema().columns.iter().map(|column| column.name.as_str()).collect();
+    assert_eq!(names, ["a", "count", "b", "text"]);
+    let part = batch.only(&schema, model.schema());
+    let alone = learn(model.schema(), &part).estimate(&Settings::default()).unwrap();
+    let (ours, theirs) = (model.score(&part).unwrap(), alone.score(&part).unwrap());
+    assert!((0..batch.rows).all(|row| ours.row(row) == theirs.row(row)));
 }
 
 #[test]
