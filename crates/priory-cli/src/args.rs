@@ -4,12 +4,12 @@ use std::path::PathBuf;
 
 use crate::text::TextArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
-use priory::{Discriminant, Prior, Smoothing, VarianceFloor};
+use priory::{Discriminant, Prior, Selection, Smoothing, VarianceFloor};
 
 use crate::choices::{
     AsChoice, ColumnSmoothing, NumbersChoice, TextChoice, parse_amount, parse_as, parse_delimiter,
     parse_discriminant, parse_exponent, parse_floor, parse_numbers_or_auto, parse_part, parse_prior,
-    parse_set, parse_smoothing, parse_text_model, parse_threads,
+    parse_select, parse_set, parse_smoothing, parse_text_model, parse_threads,
 };
 
 /// Naive Bayes for anything that can be counted.
@@ -42,6 +42,10 @@ pub(crate) enum Command {
     Explain(ExplainArgs),
     /// Print what a model has counted and what it concludes
     Show(ShowArgs),
+    /// Rank the columns by how much each tells about the class
+    Features(FeaturesArgs),
+    /// Draw what a model makes of a column, or of two, in the terminal or as SVG
+    Plot(PlotArgs),
     /// Add rows to a model
     Learn(UpdateArgs),
     /// Take rows out of a model, as if it had never seen them
@@ -215,6 +219,12 @@ pub(crate) struct SettingsArgs {
     /// model was trained with]
     #[arg(long, value_name = "HOW", value_parser = parse_discriminant)]
     pub(crate) discriminant: Option<Discriminant>,
+    /// How many columns to use, the best by `priory features`; or auto: all that help; or all
+    ///
+    /// All columns are counted; which are used follows from the counts, each time a model is loaded. With `evaluate`,
+    /// each fold chooses for itself. Example: `--select 5` [default: all, or what the model was trained with]
+    #[arg(long, value_name = "K", value_parser = parse_select)]
+    pub(crate) select: Option<Selection>,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -388,6 +398,41 @@ pub(crate) struct ShowArgs {
     /// How to print the model
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  priory features tennis.priory
+  priory features churn.priory --select auto --format json")]
+pub(crate) struct FeaturesArgs {
+    /// The model
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub(crate) model: PathBuf,
+    #[command(flatten)]
+    pub(crate) settings: SettingsArgs,
+    /// How to print the ranking
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: Format,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  priory plot penguins.priory flipper_length_mm
+  priory plot penguins.priory bill_length_mm bill_depth_mm -o bills.svg
+  priory plot penguins.priory -o all.svg")]
+pub(crate) struct PlotArgs {
+    /// The model
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub(crate) model: PathBuf,
+    /// A column; or two columns of numbers, the first across and the second up [default: the most telling column, or
+    /// with -o all of them]
+    #[arg(value_name = "COLUMN", num_args = 0..=2)]
+    pub(crate) columns: Vec<String>,
+    #[command(flatten)]
+    pub(crate) settings: SettingsArgs,
+    /// Write an SVG file instead, for example `-o picture.svg`
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) output: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

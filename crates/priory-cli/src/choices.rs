@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::bail;
 use priory::{
     Column, Discriminant, Divisor, Family, Kind, MissingValues, Prior, Pseudocounts, Regularization, Schema,
-    Settings, Smoothing, VarianceFloor,
+    Selection, Settings, Smoothing, VarianceFloor,
 };
 use priory_input::{BadValues, Encoding, InputFormat, Purpose, ReadOptions, Table};
 
@@ -150,6 +150,17 @@ pub(crate) fn parse_discriminant(text: &str) -> Result<Discriminant, String> {
         }
         _ => return Err(expected().into()),
     })
+}
+
+pub(crate) fn parse_select(text: &str) -> Result<Selection, String> {
+    match text {
+        "all" => Ok(Selection::All),
+        "auto" => Ok(Selection::Auto),
+        _ => {
+            let most = text.parse().ok().filter(|&most| most > 0).map(Selection::Best);
+            most.ok_or_else(|| format!("`{text}` is not a number of columns from 1 on, nor auto or all"))
+        }
+    }
 }
 
 pub(crate) fn parse_smoothing(text: &str) -> Result<ColumnSmoothing, String> {
@@ -341,6 +352,9 @@ impl SettingsArgs {
         }
         if self.discriminant.is_some() {
             settings.discriminant = self.discriminant;
+        }
+        if let Some(select) = self.select {
+            settings.select = select;
         }
         settings.check()?;
         Ok(())

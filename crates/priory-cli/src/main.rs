@@ -7,6 +7,7 @@ mod data;
 mod glob;
 mod model_file;
 mod output;
+mod plot;
 mod progress;
 mod tables;
 mod text;
@@ -30,6 +31,8 @@ fn main() -> ExitCode {
         Command::Evaluate(args) => commands::evaluate::run(&args, threads),
         Command::Explain(args) => commands::explain::run(&args),
         Command::Show(args) => commands::show::run(&args),
+        Command::Features(args) => commands::features::run(&args),
+        Command::Plot(args) => commands::plot::run(&args),
         Command::Learn(args) => commands::learn::run(&args, threads),
         Command::Forget(args) => commands::forget::run(&args, threads),
         Command::Merge(args) => commands::merge::run(&args),

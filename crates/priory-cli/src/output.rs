@@ -65,7 +65,7 @@ fn message(text: &str) -> String {
     shown(&shortened(text, 2_000))
 }
 
-fn shortened(text: &str, most_characters: usize) -> String {
+pub(crate) fn shortened(text: &str, most_characters: usize) -> String {
     match text.char_indices().nth(most_characters) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
@@ -91,6 +91,13 @@ pub(crate) fn tinted(word: &str, bits: f64) -> String {
             format!("{style}{}{style:#}", shown(word))
         }
     }
+}
+
+/// How wide the terminal is: as `COLUMNS` says, or the terminal itself, or 80.
+pub(crate) fn terminal_width() -> usize {
+    let said = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse::<usize>().ok());
+    let seen = || terminal_size::terminal_size().map(|(width, _)| width.0.into());
+    said.filter(|&width| width > 0).or_else(seen).unwrap_or(80)
 }
 
 /// A heading.

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use priory::{
-    Column, Decision, Family, Kind, MISSING_SPELLINGS, Schema, Settings, Stored, TakenAs, canonical_order,
-    infer,
+    Column, Decision, Family, Kind, MISSING_SPELLINGS, Schema, Selection, Settings, Stored, TakenAs,
+    canonical_order, infer,
 };
 use priory_input::Table;
 use serde::{Deserialize, Serialize};
@@ -101,7 +101,8 @@ impl Understood {
     }
 
     /// Puts the families that were asked for into the settings. Columns of numbers of which no more than sums will be
-    /// used are counted like that. A discriminant takes all of them together, unless some were grouped by name.
+    /// used are counted like that, unless columns are to be selected: sums do not tell which help. A discriminant takes
+    /// all of them together, unless some were grouped by name.
     pub(crate) fn apply(&mut self, settings: &mut Settings) -> Result<()> {
         settings.families.extend(self.families.clone());
         let grouped = self.schema.columns.iter().any(|column| column.kind == Kind::Group);
@@ -113,6 +114,11 @@ impl Understood {
                 bail!("--discriminant is for columns of numbers, and there is none left for it");
             }
             numbers.for_each(|column| column.kind = Kind::Group);
+        }
+        if settings.select != Selection::All {
+            let sums = self.schema.columns.iter_mut().filter(|column| column.kind == Kind::Moments);
+            sums.for_each(|column| column.kind = Kind::Number);
+            return Ok(());
         }
         let Some(family) = settings.numbers else { return Ok(()) };
         let others = self.schema.columns.iter_mut().filter(|column| column.kind == Kind::Number);
@@ -177,7 +183,7 @@ pub(crate) fn describe_columns(schema: &Schema) -> String {
 }
 
 /// Names, but not hundreds of them.
-fn short_list(names: &[&str]) -> String {
+pub(crate) fn short_list(names: &[&str]) -> String {
     const MOST: usize = 12;
     let shown = names.iter().take(MOST).map(|name| short(name)).collect::<Vec<_>>().join(", ");
     if names.len() > MOST { format!("{shown} and {} more", names.len() - MOST) } else { shown }

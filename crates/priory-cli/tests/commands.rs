@@ -747,8 +747,8 @@ mod manners {
         assert!(text(&folder.bytes("man/priory-evaluate.1")).contains("leave"));
         assert_eq!(
             fs::read_dir(folder.path("man")).unwrap().count(),
-            12,
-            "the program and its eleven commands"
+            14,
+            "the program and its thirteen commands"
         );
     }
 

@@ -1,5 +1,7 @@
 //! Several rows, column by column, as a reader hands them over.
 
+use std::borrow::Cow;
+
 use crate::schema::{Kind, Schema};
 use crate::vocabulary::Vocabulary;
 
@@ -160,6 +162,22 @@ impl Batch {
         }
     }
 
+    /// Of a batch of the first schema, the columns of the second, which has no others.
+    pub fn only(&self, from: &Schema, to: &Schema) -> Cow<'_, Batch> {
+        if self.columns.len() != from.columns.len() || from.columns.len() == to.columns.len() {
+            return Cow::Borrowed(self);
+        }
+        let positions = to.columns.iter().filter_map(|column| from.position(&column.name));
+        Cow::Owned(Batch {
+            first_row: self.first_row,
+            rows: self.rows,
+            classes: self.classes.clone(),
+            weights: self.weights.clone(),
+            columns: positions.map(|column| self.columns[column].clone()).collect(),
+            kept: self.kept.clone(),
+        })
+    }
+
     /// A value as text, unless it is missing.
     pub fn written(&self, column: usize, row: usize) -> Option<String> {
         match &self.columns[column] {
@@ -212,6 +230,22 @@ impl BatchColumn {
             BatchColumn::Category(column) => BatchColumn::Category(column.select(rows)),
             BatchColumn::Number(values) => BatchColumn::Number(pick(values, rows)),
             BatchColumn::Text(column) => BatchColumn::Text(column.select(rows)),
+        }
+    }
+
+    /// Makes it so many rows; those that are new are missing.
+    pub(crate) fn resize(&mut self, rows: usize) {
+        match self {
+            BatchColumn::Category(column) => column.codes.resize(rows, MISSING),
+            BatchColumn::Number(values) => values.resize(rows, f64::NAN),
+            BatchColumn::Text(documents) => (documents.rows()..rows).for_each(|_| documents.push_missing()),
+        }
+    }
+
+    pub(crate) fn numbers_mut(&mut self) -> Option<&mut Vec<f64>> {
+        match self {
+            BatchColumn::Number(values) => Some(values),
+            BatchColumn::Category(_) | BatchColumn::Text(_) => None,
         }
     }
 

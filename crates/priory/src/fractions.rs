@@ -40,8 +40,11 @@ impl Fractions {
     /// # Errors
     /// If nothing was learnt, the settings do not fit, or a weight is not a whole number.
     pub fn new(statistics: &Statistics, settings: &Settings) -> Result<Self> {
-        settings.check()?;
-        let statistics = statistics.canonical().into_owned();
+        Fractions::of(statistics.in_use(settings)?.into_owned(), settings)
+    }
+
+    /// Prepares canonical statistics of the columns in use.
+    pub(crate) fn of(statistics: Statistics, settings: &Settings) -> Result<Self> {
         check_prior(&settings.prior, &statistics.classes)?;
         if statistics.classes.is_empty() {
             return Err(Error::Empty);

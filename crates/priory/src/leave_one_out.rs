@@ -4,11 +4,11 @@ use foldhash::fast::RandomState;
 use hashbrown::HashMap;
 
 use crate::batch::{Batch, BatchColumn};
-use crate::error::{Error, Result};
-use crate::estimate;
+use crate::error::Result;
 use crate::families::{FamilyStatistics, Prepared, Removed};
 use crate::model::{Model, exponent_of, raised};
 use crate::posterior::Scores;
+use crate::schema::Schema;
 use crate::settings::Settings;
 use crate::statistics::Statistics;
 
@@ -17,6 +17,8 @@ use crate::statistics::Statistics;
 pub struct LeaveOneOut<'a> {
     pub(crate) statistics: &'a Statistics,
     settings: &'a Settings,
+    /// The columns of the rows, which may be more than those that are used.
+    table: &'a Schema,
     prepared: Vec<Prepared<'a, f64>>,
     everything: Model,
     /// Whether what a row says can depend on the others: a token that nobody else has says nothing.
@@ -24,14 +26,15 @@ pub struct LeaveOneOut<'a> {
 }
 
 impl<'a> LeaveOneOut<'a> {
-    /// Prepares canonical statistics.
-    pub(crate) fn new(statistics: &'a Statistics, settings: &'a Settings) -> Result<Self> {
+    /// Prepares canonical statistics of the columns in use.
+    pub(crate) fn new(statistics: &'a Statistics, settings: &'a Settings, table: &'a Schema) -> Result<Self> {
         let everything = Model::new(statistics, settings)?;
         let prepared = statistics.factors.iter().map(|factor| factor.prepare(&statistics.schema, settings));
         let has_text = statistics.factors.iter().any(|factor| matches!(factor, FamilyStatistics::Text(..)));
         Ok(LeaveOneOut {
             statistics,
             settings,
+            table,
             prepared: prepared.collect::<Result<_>>()?,
             everything,
             has_text,
@@ -53,9 +56,12 @@ impl<'a> LeaveOneOut<'a> {
     /// # Errors
     /// If the batch does not have the columns of the schema, or fewer than two rows were learnt.
     pub fn score(&self, batch: &Batch) -> Result<Scores> {
+        let batch = &batch.only(self.table, &self.statistics.schema);
         let mut scores = self.everything.score(batch)?;
         let learnt = self.learnt_rows(batch);
-        let priors = alike(&learnt, batch, &[], |_, removed| self.log_prior(removed))?;
+        let priors = alike(&learnt, batch, &[], |_, removed| {
+            self.statistics.log_prior_without(self.settings, removed)
+        })?;
         let mut log_joints: Vec<f64> = priors.iter().flatten().copied().collect();
         let classes = self.classes().len();
         for (factor, prepared) in self.statistics.factors.iter().zip(&self.prepared) {
@@ -95,30 +101,6 @@ impl<'a> LeaveOneOut<'a> {
             Some((row, Removed { class, weight: batch.weight(row) }))
         });
         learnt.collect()
-    }
-
-    fn log_prior(&self, removed: Removed) -> Result<Vec<f64>> {
-        let weights = &self.statistics.class_weight;
-        let without = |class: usize| {
-            weights.get_without(0, class, if class == removed.class { removed.weight } else { 0.0 })
-        };
-        let mut total = weights.row_total(0);
-        total.add(-removed.weight);
-        if total.is_zero() {
-            return Err(Error::Empty);
-        }
-        let vanished = |class: usize| without(class) == 0.0;
-        let ids = 0..self.statistics.classes.len();
-        let classes = ids.clone().filter(|&class| !vanished(class)).count();
-        let log_prior = ids.map(|class| {
-            if vanished(class) {
-                return f64::NEG_INFINITY;
-            }
-            let name = self.statistics.classes.name(class);
-            let prior = &self.settings.prior;
-            estimate::prior::<f64>(prior, name, without(class), total.value(), classes as f64).ln()
-        });
-        Ok(log_prior.collect())
     }
 }
 

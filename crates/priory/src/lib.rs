@@ -24,11 +24,13 @@
 //! ```
 
 mod batch;
+mod density;
 mod error;
 mod estimate;
 mod evaluate;
 mod exact;
 mod families;
+mod features;
 mod format;
 mod fractions;
 mod infer;
@@ -55,6 +57,7 @@ pub use evaluate::{
 pub use exact::ExactSum;
 pub use families::text::MOST_TOKENS;
 pub use families::text::summary::{TellingToken, TextSummary};
+pub use features::{FeatureRank, Features, Gain};
 pub use format::{could_be_file, read_file, write_file};
 pub use fractions::{FractionExplainer, FractionExplanation, Fractions};
 pub use infer::{Decision, Stored, TakenAs, infer};
@@ -67,7 +70,7 @@ pub use report::{ClassSummary, FeatureSummary, GroupSummary, Summary, TOP_TOKENS
 pub use schema::{Column, Kind, MISSING_SPELLINGS, Schema};
 pub use settings::{
     Discriminant, Divisor, Family, MissingValues, OTHER_VALUES, Prior, Pseudocounts, Regularization,
-    Settings, Smoothing, TextModel, VarianceFloor,
+    Selection, Settings, Smoothing, TextModel, VarianceFloor,
 };
 pub use statistics::{MOST_CLASSES, MOST_COUNTS, Statistics};
 pub use text::{

@@ -73,10 +73,9 @@ pub(crate) fn exponent_of(settings: &Settings, schema: &Schema, columns: &[usize
 }
 
 impl Model {
-    /// Estimates from canonical statistics.
+    /// Estimates from canonical statistics of the columns in use.
     pub(crate) fn new(statistics: &Statistics, settings: &Settings) -> Result<Self> {
         settings.check()?;
-        check_columns(settings, &statistics.schema)?;
         check_prior(&settings.prior, &statistics.classes)?;
         let classes: Vec<String> = statistics.classes.names().map(str::to_owned).collect();
         if classes.is_empty() {
@@ -113,7 +112,8 @@ impl Model {
         &self.classes
     }
 
-    /// What the columns are.
+    /// What the columns are, those that are used. A batch to score has just these; [`Batch::only`] makes one of a batch
+    /// that has more.
     pub fn schema(&self) -> &Schema {
         &self.schema
     }
@@ -212,6 +212,17 @@ impl Model {
         })
     }
 
+    /// log P(x | class) of what a row holds in the factors of these columns, for each class.
+    pub(crate) fn log_likelihood(&self, columns: &[usize], batch: &Batch, row: usize) -> Vec<f64> {
+        let mut sum = vec![0.0; self.classes.len()];
+        let is_asked = |factor: &&Factor| factor.columns.iter().any(|column| columns.contains(column));
+        for factor in self.factors.iter().filter(is_asked) {
+            let (log_likelihood, _) = factor.likelihood.contribution(batch, row);
+            sum.iter_mut().zip(log_likelihood).for_each(|(sum, x)| *sum += x);
+        }
+        sum
+    }
+
     /// The decision as b + Σ wᵢ xᵢ, if there are two classes and every feature is Boolean or in a group whose covariance
     /// the classes share.
     ///
@@ -291,7 +302,7 @@ impl Model {
 }
 
 /// Settings that name a column must mean one that exists and has them for itself.
-fn check_columns(settings: &Settings, schema: &Schema) -> Result<()> {
+pub(crate) fn check_columns(settings: &Settings, schema: &Schema) -> Result<()> {
     let kinds: HashMap<&str, Kind> =
         schema.columns.iter().map(|column| (column.name.as_str(), column.kind)).collect();
     let names =

@@ -11,9 +11,9 @@ use crate::families::discriminant::{GroupStatistics, GroupSums, Normals};
 use crate::families::number::{NumberEstimate, Part};
 use crate::families::text::summary::TextSummary;
 use crate::fractions::{FractionExplanation, Fractions};
-use crate::model::{Explanation, LinearForm, MISSING_NAME, exponent_of, feature_name};
+use crate::model::{Explanation, LinearForm, MISSING_NAME, Model, exponent_of, feature_name};
 use crate::posterior::Outcome;
-use crate::schema::Schema;
+use crate::schema::{Column, Schema};
 use crate::settings::{MissingValues, Regularization, Settings};
 use crate::statistics::Statistics;
 use crate::vocabulary::Vocabulary;
@@ -27,6 +27,8 @@ pub struct Summary {
     pub classes: Vec<ClassSummary>,
     /// The features, in the order of the table.
     pub features: Vec<FeatureSummary>,
+    /// Columns that were counted but are not used, because others were selected.
+    pub left_out: Vec<String>,
     /// How many free parameters P(x | class) has under the naive assumption: K Σ (J − 1), and for a number
     /// as many as its family has.
     pub naive_parameters: BigUint,
@@ -117,10 +119,14 @@ impl Summary {
     /// # Errors
     /// As for [`new`](Self::new).
     pub fn with_top(statistics: &Statistics, settings: &Settings, top: usize) -> Result<Self> {
-        let statistics = statistics.canonical();
-        let model = statistics.estimate(settings)?;
+        let all = statistics.schema();
+        let statistics = statistics.in_use(settings)?;
+        let is_used = |column: &&Column| statistics.schema.position(&column.name).is_some();
+        let left_out = all.columns.iter().filter(|column| !is_used(column)).map(|column| column.name.clone());
+        let left_out = left_out.collect();
+        let model = Model::new(&statistics, settings)?;
         let settings = &statistics.resolve(settings);
-        let fractions = Fractions::new(&statistics, settings).ok();
+        let fractions = Fractions::of(statistics.clone().into_owned(), settings).ok();
         let priors = fractions.as_ref().map(Fractions::priors);
         let classes = model.classes().iter().enumerate().map(|(class, name)| ClassSummary {
             name: name.clone(),
@@ -160,6 +166,7 @@ impl Summary {
             rows: statistics.rows,
             classes: classes.collect(),
             features,
+            left_out,
             naive_parameters: BigUint::from(naive),
             joint_parameters: cells.map(|cells| BigUint::from(k) * (cells - 1_u32)),
         })
@@ -195,6 +202,7 @@ impl Summary {
                 "better_than_gaussian": feature.better_than_gaussian,
                 "group": feature.group.as_ref().map(|group| group.to_json(&names)),
             })).collect::<Vec<_>>(),
+            "left_out": self.left_out,
             "parameters": {
                 "naive": json_count(&self.naive_parameters),
                 "joint": self.joint_parameters.as_ref().map(json_count),

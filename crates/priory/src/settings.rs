@@ -20,6 +20,7 @@ use crate::error::{Error, Result};
 /// | `exponents` | 1 for every column | powers that P(x \| class) of single columns is raised to |
 /// | `variance_floor` | 1e-9 of the column's variance | see [`VarianceFloor`] |
 /// | `discriminant` | linear | how the numbers of a group belong together, see [`Discriminant`] |
+/// | `select` | all columns | see [`Selection`] |
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
@@ -51,6 +52,33 @@ pub struct Settings {
     /// The covariances of the columns that are grouped; one for all classes if nobody has chosen.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub discriminant: Option<Discriminant>,
+    /// Which columns are used.
+    #[serde(skip_serializing_if = "Selection::is_all", default)]
+    pub select: Selection,
+}
+
+/// Which columns a model uses. All of them are counted; which help is worked out from the counts whenever a model is
+/// estimated, so it follows what is learnt and forgotten, and is found anew in each fold of an evaluation.
+///
+/// Columns are judged one by one, by their leave-one-out gain: see [`Features`](crate::Features). The columns of a
+/// joint table count as one. Columns of text, and numbers in a group, cannot be judged from what is counted of them; they
+/// are always used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Selection {
+    /// Every column.
+    #[default]
+    All,
+    /// So many of the best.
+    Best(u32),
+    /// Those whose gain is above zero by more than its standard error.
+    Auto,
+}
+
+impl Selection {
+    fn is_all(&self) -> bool {
+        *self == Selection::All
+    }
 }
 
 /// How columns of text are estimated.
@@ -402,6 +430,9 @@ impl Settings {
         self.discriminant.map_or(Ok(()), Discriminant::check)?;
         if let Some(family) = self.numbers.filter(|family| !family.is_of_numbers()) {
             return Err(Error::Settings(format!("numbers cannot be {}", family.name())));
+        }
+        if self.select == Selection::Best(0) {
+            return Err(Error::Settings("the number of columns to select is at least 1".into()));
         }
         self.families.values().chain(&self.numbers).try_for_each(|family| family.check())?;
         if self.smoothing.is_for_text_only() {

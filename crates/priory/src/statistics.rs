@@ -4,8 +4,9 @@ use std::borrow::Cow;
 
 use crate::batch::{Batch, MISSING};
 use crate::error::{Error, Result};
+use crate::estimate;
 use crate::families::counted::CountedNumbers;
-use crate::families::{CountedRow, FamilyStatistics};
+use crate::families::{CountedRow, FamilyStatistics, Removed};
 use crate::leave_one_out::LeaveOneOut;
 use crate::model::{Model, written_out};
 use crate::schema::{Kind, Schema};
@@ -219,7 +220,8 @@ impl Statistics {
     /// # Errors
     /// If nothing was learnt, or the settings do not fit the data.
     pub fn estimate(&self, settings: &Settings) -> Result<Model> {
-        Model::new(&self.canonical(), settings)
+        let statistics = self.in_use(settings)?;
+        Model::new(&statistics, settings)
     }
 
     /// Puts everything into canonical order. That changes nothing, but whatever follows has less to do.
@@ -249,7 +251,8 @@ impl Statistics {
     /// Gets these statistics ready to score their own rows, each as if just that row had not been learnt, and hands
     /// them to `work`.
     ///
-    /// A family of numbers that is chosen and not asked for is chosen once, from all rows.
+    /// A family of numbers that is chosen and not asked for is chosen once, from all rows; so are the columns that
+    /// [`Settings::select`] keeps.
     ///
     /// # Errors
     /// If nothing was learnt, or the settings do not fit the data.
@@ -258,7 +261,8 @@ impl Statistics {
         settings: &Settings,
         work: impl FnOnce(&LeaveOneOut<'_>) -> R,
     ) -> Result<R> {
-        Ok(work(&LeaveOneOut::new(&self.canonical(), &self.resolve(settings))?))
+        let statistics = self.in_use(settings)?;
+        Ok(work(&LeaveOneOut::new(&statistics, &statistics.resolve(settings), &self.schema)?))
     }
 
     /// The settings with everything worked out that takes more than one column to know.
@@ -270,6 +274,31 @@ impl Statistics {
             settings.variance_floor = VarianceFloor::Added(share * variances.fold(0.0, f64::max));
         }
         settings
+    }
+
+    /// log P(class) for every class, without one row. The statistics are canonical.
+    pub(crate) fn log_prior_without(&self, settings: &Settings, removed: Removed) -> Result<Vec<f64>> {
+        let weights = &self.class_weight;
+        let without = |class: usize| {
+            weights.get_without(0, class, if class == removed.class { removed.weight } else { 0.0 })
+        };
+        let mut total = weights.row_total(0);
+        total.add(-removed.weight);
+        if total.is_zero() {
+            return Err(Error::Empty);
+        }
+        let vanished = |class: usize| without(class) == 0.0;
+        let ids = 0..self.classes.len();
+        let classes = ids.clone().filter(|&class| !vanished(class)).count();
+        let log_prior = ids.map(|class| {
+            if vanished(class) {
+                return f64::NEG_INFINITY;
+            }
+            let name = self.classes.name(class);
+            let prior = &settings.prior;
+            estimate::prior::<f64>(prior, name, without(class), total.value(), classes as f64).ln()
+        });
+        Ok(log_prior.collect())
     }
 
     pub(crate) fn total_weight(&self) -> f64 {

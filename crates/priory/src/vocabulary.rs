@@ -112,7 +112,7 @@ impl Vocabulary {
             return (0..self.len()).collect();
         }
         // There may be millions, so numbers and words are sorted apart, by eight bytes each.
-        let (mut numbers, mut words): (Vec<(u64, u32)>, Vec<(u64, u32)>) = (Vec::new(), Vec::new());
+        let (mut numbers, mut words) = (Vec::new(), Vec::new());
         for (name, id) in self.names().zip(0..) {
             match number_of(name) {
                 Some(number) => numbers.push((ordered_bits(number), id)),

@@ -135,3 +135,31 @@ fn a_table_worked_out_by_hand() {
     assert_close(scores.row(0)[0], (4.0_f64 / 6.0).ln() - 0.5 * (tau * 3.5).ln() - 0.5 / 3.5, 1e-15);
     assert_close(scores.row(0)[1], (2.0_f64 / 6.0).ln() - 0.5 * tau.ln() - 0.5, 1e-15);
 }
+
+/// Python's fractions, by scripts/variance-fixture.py: the mean and the variance of 1e9 + N(0, 4²), which floating point
+/// loses when it squares, to the last place.
+#[test]
+fn numbers_far_from_zero_have_the_variance_that_fractions_have() {
+    let fixture = include_str!("../../../testdata/fractions/offset.csv");
+    let lines = fixture.lines().filter(|line| !line.starts_with('#'));
+    let numbers = lines.map(|line| line.split_once(',').unwrap()).map(|(_, x)| x.parse().unwrap());
+    let numbers: Vec<f64> = numbers.collect();
+    let [mean, variance, values @ ..] = &numbers[..] else { panic!() };
+    assert_eq!(values.len(), 500);
+    let mut batch = Batch::from_rows(&vec![("a", [None]); values.len()]);
+    batch.columns = vec![BatchColumn::Number(values.to_vec())];
+    for kind in [Kind::Moments, Kind::Number] {
+        let schema = Schema::new("y", vec![Column::new("x", kind)]).unwrap();
+        let summary = Summary::new(&learnt(&schema, &batch), &gaussian(VarianceFloor::default())).unwrap();
+        let [("mean", found), ("standard deviation", deviation)] = &summary.features[0].parameters[..] else {
+            panic!("{:?}", summary.features[0].parameters)
+        };
+        assert_eq!(found[0], *mean);
+        assert_eq!(deviation[0], variance.sqrt());
+    }
+    // What squares in floating point make of it.
+    let n = values.len() as f64;
+    let squares: f64 = values.iter().map(|x| x * x).sum::<f64>() / n;
+    let naive = squares - (values.iter().sum::<f64>() / n).powi(2);
+    assert!((naive - variance).abs() > 1.0, "{naive}");
+}

@@ -173,6 +173,7 @@ impl<T> InOrder<T> {
 
 /// One model to test, and the class that would be answered without it.
 struct Test {
+    schema: Schema,
     model: priory::Model,
     baseline: String,
 }
@@ -180,11 +181,13 @@ struct Test {
 impl Test {
     fn new(statistics: &Statistics, settings: &Settings) -> Result<Self> {
         let baseline = majority_class(statistics).unwrap_or_default().to_owned();
-        Ok(Test { model: statistics.estimate(settings)?, baseline })
+        let schema = statistics.schema().clone();
+        Ok(Test { schema, model: statistics.estimate(settings)?, baseline })
     }
 
     fn observe(&self, evaluation: &mut Evaluation, batch: &Batch) -> priory::Result<()> {
-        evaluation.observe(self.model.classes(), batch, &self.model.score(batch)?, &self.baseline)
+        let batch = batch.only(&self.schema, self.model.schema());
+        evaluation.observe(self.model.classes(), &batch, &self.model.score(&batch)?, &self.baseline)
     }
 }
 

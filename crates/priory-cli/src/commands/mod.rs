@@ -3,10 +3,12 @@
 pub(crate) mod completions;
 pub(crate) mod evaluate;
 pub(crate) mod explain;
+pub(crate) mod features;
 pub(crate) mod forget;
 pub(crate) mod learn;
 pub(crate) mod manual;
 pub(crate) mod merge;
+pub(crate) mod plot;
 pub(crate) mod predict;
 pub(crate) mod schema;
 pub(crate) mod show;

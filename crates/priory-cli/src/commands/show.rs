@@ -7,7 +7,8 @@ use priory::{FeatureSummary, GroupSummary, LinearForm, Summary, TextSummary};
 
 use crate::args::{Format, ShowArgs};
 use crate::model_file;
-use crate::output::{Grid, bold, count, plural, report_out};
+use crate::output::{Grid, bold, count, plural, report_out, shown};
+use crate::understand::short_list;
 
 /// Columns of a group beyond this are counted, not listed; JSON has them all.
 const MOST_GROUPED: usize = 12;
@@ -78,6 +79,10 @@ fn write_summary(out: &mut impl Write, summary: &Summary, fractions: bool) -> Re
         } else {
             writeln!(out, "{}", feature_grid(summary, feature, fractions).render())?;
         }
+    }
+    if !summary.left_out.is_empty() {
+        let names: Vec<&str> = summary.left_out.iter().map(String::as_str).collect();
+        writeln!(out, "counted, not used: {}", shown(&short_list(&names)))?;
     }
     write!(out, "parameters: {} with the naive assumption", short(&summary.naive_parameters))?;
     if let Some(joint) = &summary.joint_parameters {

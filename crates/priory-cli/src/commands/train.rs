@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use priory::{Family, Model, Settings, Statistics};
+use priory::{Family, Model, Schema, Settings, Statistics};
 
 use crate::args::TrainArgs;
 use crate::data;
 use crate::glob;
 use crate::model_file;
 use crate::output::{note, plural, warn};
-use crate::understand::{Understood, others};
+use crate::understand::{Understood, others, short_list};
 
 /// Columns with fewer values are no trouble, whatever they hold.
 const MOST_VALUES: usize = 1_000;
@@ -38,6 +38,7 @@ pub(crate) fn run(args: &TrainArgs, threads: usize) -> Result<()> {
     model_file::write(&output, &statistics, &settings)?;
     understood.explain();
     explain_families(&model);
+    explain_selection(&model, schema);
     warn_of_identifiers(&statistics);
     data::warn_of_skipped(skipped, &schema.target);
     note(&format!(
@@ -63,6 +64,23 @@ fn explain_families(model: &Model) {
     if chosen.len() > MOST {
         note(&format!("and {} more that are not Gaussian; priory show lists them", chosen.len() - MOST));
     }
+}
+
+/// Says which columns the model uses, if not all of them.
+fn explain_selection(model: &Model, all: &Schema) {
+    let names = |schema: &Schema| schema.columns.iter().map(|column| column.name.clone()).collect::<Vec<_>>();
+    let (used, all) = (names(model.schema()), names(all));
+    if used.len() == all.len() {
+        return;
+    }
+    let left_out: Vec<&str> = all.iter().filter(|name| !used.contains(name)).map(String::as_str).collect();
+    match used.is_empty() {
+        true => warn("no column helps: every row will be given the most frequent class"),
+        false => {
+            note(&format!("selected: {}", short_list(&used.iter().map(String::as_str).collect::<Vec<_>>())))
+        }
+    }
+    note(&format!("counted, not used: {}", short_list(&left_out)));
 }
 
 /// A column with a value of its own for nearly every row tells the rows apart, not the classes.

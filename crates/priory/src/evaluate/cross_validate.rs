@@ -115,7 +115,7 @@ impl FoldStatistics {
             models.push(training.estimate(settings)?);
             baselines.push(majority_class(&training).unwrap_or_default().to_owned());
         }
-        Ok(FoldModels { models, baselines })
+        Ok(FoldModels { schema: total.schema().clone(), models, baselines })
     }
 
     /// The total without one of the folds that it was added up from, so it need not be asked whether that can be.
@@ -125,9 +125,10 @@ impl FoldStatistics {
     }
 }
 
-/// One model for each fold, which has not seen that fold.
+/// One model for each fold, which has not seen that fold. Families and columns that are chosen are chosen without it too.
 #[derive(Debug, Clone)]
 pub struct FoldModels {
+    schema: Schema,
     models: Vec<Model>,
     baselines: Vec<String>,
 }
@@ -159,7 +160,8 @@ impl FoldModels {
     pub fn evaluate(&self, parts: &FoldParts, evaluation: &mut Evaluation) -> Result<()> {
         for (fold, part) in parts.parts() {
             let model = self.model(fold);
-            evaluation.observe(model.classes(), part, &model.score(part)?, self.baseline(fold))?;
+            let part = part.only(&self.schema, model.schema());
+            evaluation.observe(model.classes(), &part, &model.score(&part)?, self.baseline(fold))?;
         }
         evaluation.skip(parts.skipped());
         Ok(())

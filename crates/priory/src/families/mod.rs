@@ -9,7 +9,7 @@ pub(crate) mod number;
 pub(crate) mod text;
 
 use bernoulli::{BernoulliLikelihood, Sides};
-use categorical::{CategoricalLikelihood, CategoryEstimate, CategoryStatistics};
+use categorical::{CategoricalLikelihood, CategoryEstimate, CategoryStatistics, MISSING_ROW};
 use counted::CountedNumbers;
 use discriminant::{GroupEstimate, GroupLikelihood, GroupStatistics};
 use joint::{JointEstimate, JointLikelihood, JointStatistics};
@@ -20,13 +20,13 @@ use text::estimate::TextEstimate;
 use text::likelihood::TextLikelihood;
 use text::summary::TextSummary;
 
-use crate::batch::Batch;
+use crate::batch::{Batch, BatchColumn};
 use crate::error::{Error, Result};
 use crate::estimate::{Ratio, Scalar};
 use crate::exact::ExactSum;
 use crate::moments::Moments;
 use crate::schema::{Kind, Schema};
-use crate::settings::{Family, Settings};
+use crate::settings::{Family, MissingValues, Settings};
 use crate::tally::Tally;
 use crate::vocabulary::Vocabulary;
 
@@ -94,6 +94,22 @@ impl FamilyStatistics {
             FamilyStatistics::Joint(joint) => &joint.columns,
             FamilyStatistics::Group(group) => &group.columns,
         }
+    }
+
+    fn columns_mut(&mut self) -> &mut [usize] {
+        match self {
+            FamilyStatistics::Category(column, _)
+            | FamilyStatistics::Number(column, _)
+            | FamilyStatistics::Text(column, _) => std::slice::from_mut(column),
+            FamilyStatistics::Joint(joint) => &mut joint.columns,
+            FamilyStatistics::Group(group) => &mut group.columns,
+        }
+    }
+
+    /// The same factor in a table whose columns stand elsewhere.
+    pub(crate) fn moved(mut self, place: impl Fn(usize) -> usize) -> Self {
+        self.columns_mut().iter_mut().for_each(|column| *column = place(*column));
+        self
     }
 
     /// The weights of values or combinations; a column of numbers or of text has none.
@@ -249,6 +265,71 @@ impl FamilyStatistics {
             }
             FamilyStatistics::Group(group) => group.counts_all(class, weight),
         }
+    }
+
+    /// The weight of each value in each class, the classes of a value side by side; numbers are put into bins that all
+    /// classes share. `None` if that is not known. The statistics are canonical.
+    pub(crate) fn contingency(&self, missing: MissingValues) -> Option<Vec<f64>> {
+        let counts = match self {
+            FamilyStatistics::Number(_, number) => return number.contingency(),
+            // Neither documents nor points are told apart.
+            FamilyStatistics::Text(..) | FamilyStatistics::Group(_) => return None,
+            FamilyStatistics::Category(_, category) => &category.counts,
+            FamilyStatistics::Joint(joint) => &joint.counts,
+        };
+        let first = match (self, missing) {
+            (FamilyStatistics::Category(..), MissingValues::Counted) => MISSING_ROW,
+            _ => MISSING_ROW + 1,
+        };
+        Some(counts.cells().skip(first * counts.classes()).collect())
+    }
+
+    /// For all rows that this factor does not tell apart: their class, their weight, and log P(x | class) for every
+    /// class as if one of them had not been there. Rows of which nothing is known are left out. Returns whether it is
+    /// known what rows there were. `prepared` is what [`prepare`](Self::prepare) gave.
+    pub(crate) fn each_without_one(
+        &self,
+        prepared: &Prepared<'_, f64>,
+        schema: &Schema,
+        settings: &Settings,
+        mut each: impl FnMut(usize, f64, &[f64]),
+    ) -> Result<bool> {
+        let mut batch = Batch::new(schema);
+        let rows: Vec<(usize, Vec<Option<&str>>)> = match self {
+            FamilyStatistics::Number(..) => {
+                return Ok(prepared.number().is_some_and(|estimate| estimate.each_without_one(each)));
+            }
+            FamilyStatistics::Text(..) | FamilyStatistics::Group(_) => return Ok(false),
+            FamilyStatistics::Category(_, category) => {
+                let values = category.values.names().enumerate().map(|(i, name)| (i + 1, vec![Some(name)]));
+                let missing = (settings.missing == MissingValues::Counted).then(|| (MISSING_ROW, vec![None]));
+                values.chain(missing).collect()
+            }
+            FamilyStatistics::Joint(joint) => {
+                let names = |cell| joint.names(cell).into_iter().map(Some).collect();
+                joint.cells.iter().enumerate().map(|(i, cell)| (i + 1, names(cell))).collect()
+            }
+        };
+        let Some(counts) = self.counts() else { return Ok(false) };
+        batch.rows = rows.len();
+        batch.weights = vec![1.0; rows.len()];
+        for (_, values) in &rows {
+            for (&column, &value) in self.columns().iter().zip(values) {
+                if let BatchColumn::Category(cells) = &mut batch.columns[column] {
+                    cells.push(value);
+                }
+            }
+        }
+        for (row, (count, _)) in rows.iter().enumerate() {
+            for class in (0..counts.classes()).filter(|&class| !counts.is_zero(*count, class)) {
+                let weight = counts.get(*count, class);
+                let removed = Removed { class, weight: weight.min(1.0) };
+                batch.weights[row] = removed.weight;
+                let ln = self.log_likelihood_without(prepared, schema, settings, &batch, row, removed)?;
+                each(class, weight, &ln);
+            }
+        }
+        Ok(true)
     }
 
     /// The likelihood under these settings. The statistics are canonical.

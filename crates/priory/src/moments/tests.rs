@@ -338,6 +338,22 @@ fn a_large_offset_costs_no_digits() {
     assert!((15.0..17.0).contains(&variance), "{variance}");
 }
 
+/// The same numbers as in tests/gaussian.rs, where nothing is rounded but the variance itself.
+#[test]
+fn a_variance_is_that_of_fractions_to_the_last_place() {
+    let fixture = include_str!("../../../../testdata/fractions/offset.csv");
+    let of = |name: &str| -> Vec<f64> {
+        let lines = fixture.lines().filter_map(|line| line.split_once(','));
+        lines.filter(|line| line.0 == name).map(|line| line.1.parse().unwrap()).collect()
+    };
+    let values: Vec<(f64, f64)> = of("x").into_iter().map(|x| (x, 1.0)).collect();
+    let moments = moments_of(&values);
+    assert_eq!(
+        vec![moments.mean().unwrap(), moments.variance().unwrap()],
+        [of("mean"), of("variance")].concat()
+    );
+}
+
 #[test]
 fn the_first_infinite_value_is_named() {
     let mut values = vec![1.0; 3 * 5_000];

@@ -11,15 +11,12 @@
 //! later one must be better by a margin. Supervised cuts (`mdl`) cannot be judged like this, and ranges, binomials and
 //! mixtures are left to those who ask for them: kernels and histograms do their work.
 
-use super::gamma::{Gamma, LogMean};
 use super::kernel;
-use super::log_normal::logarithms;
-use super::numbers::{NumberColumn, Numbers};
-use super::scale::{Exponential, Geometric, Poisson};
-use super::student::Belief;
+use super::numbers::NumberColumn;
 use super::tree::Tree;
-use crate::estimate::{Evidence, Smoother};
-use crate::settings::Family;
+use super::without_one::ln_without_one;
+use crate::estimate::Smoother;
+use crate::settings::{Family, VarianceFloor};
 
 /// A less simple family is better by at least so many nats per row.
 const MARGIN: f64 = 0.01;
@@ -51,8 +48,9 @@ pub(crate) fn choose(column: &NumberColumn, smoother: &Smoother<f64>, spectrum: 
     if !column.pooled.variance.is_finite() {
         return Choice { family: Family::Histogram, better_than_gaussian: 0.0 };
     }
-    let judge = Judge { column, ln_resolution: libm::log(column.resolution().unwrap_or(1.0)) };
-    let gaussian = judge.student() / n;
+    let ln_resolution = libm::log(column.resolution().unwrap_or(1.0));
+    let judge = Judge { column, smoother, ln_resolution };
+    let gaussian = judge.density(Family::Student) / n;
     let mut best = (Family::Student, gaussian);
     let mut consider = |family: Family, likelihood: f64| {
         if likelihood / n > best.1 + MARGIN {
@@ -61,25 +59,19 @@ pub(crate) fn choose(column: &NumberColumn, smoother: &Smoother<f64>, spectrum: 
     };
     let (least, whole) = (column.pooled.least(), column.is_whole());
     if least >= 0.0 && !whole {
-        consider(
-            Family::Exponential,
-            judge.moments(|class| Exponential::fit(class, &column.pooled), Exponential::ln),
-        );
+        consider(Family::Exponential, judge.density(Family::Exponential));
     }
     if least >= 0.0 && whole {
-        consider(Family::Poisson, judge.moments(|class| Poisson::fit(class, &column.pooled), Poisson::ln));
-        consider(
-            Family::Geometric,
-            judge.moments(|class| Geometric::fit(class, &column.pooled), Geometric::ln),
-        );
+        consider(Family::Poisson, judge.density(Family::Poisson));
+        consider(Family::Geometric, judge.density(Family::Geometric));
     }
     // Close together and far from zero, these look like Gaussians.
     if least > 0.0 && column.pooled.variance > NEAR_GAUSSIAN * column.pooled.mean * column.pooled.mean {
-        consider(Family::LogNormal, judge.log_normal());
-        consider(Family::Gamma, judge.gamma());
+        consider(Family::LogNormal, judge.density(Family::LogNormal));
+        consider(Family::Gamma, judge.density(Family::Gamma));
     }
     if column.exact && column.pooled.cells.len() <= MOST_VALUES {
-        consider(Family::Values, judge.values(smoother));
+        consider(Family::Values, judge.sum(Family::Values, |ln| ln));
     }
     if column.pooled.cells.len() >= FEWEST_FOR_KERNEL {
         consider(Family::Kernel, judge.kernel());
@@ -91,75 +83,22 @@ pub(crate) fn choose(column: &NumberColumn, smoother: &Smoother<f64>, spectrum: 
 /// Log-likelihoods of all rows of a column, each without itself.
 struct Judge<'a> {
     column: &'a NumberColumn,
+    smoother: &'a Smoother<f64>,
     ln_resolution: f64,
 }
 
 impl Judge<'_> {
+    /// A density, from its class without the row.
+    fn density(&self, family: Family) -> f64 {
+        self.sum(family, |ln| (ln + self.ln_resolution).min(0.0))
+    }
+
     /// The sum over all numbers of all classes.
-    fn sum(&self, mut ln: impl FnMut(&Numbers, f64) -> f64) -> f64 {
-        let mut sum = 0.0;
-        for class in &self.column.classes {
-            for cell in &class.cells {
-                sum += cell.weight * (ln(class, cell.value) + self.ln_resolution).min(0.0);
-            }
-        }
-        sum
-    }
-
-    fn student(&self) -> f64 {
-        let belief = Belief::of(self.column);
-        self.sum(|class, x| belief.updated(&class.moments_without(x)).ln(x))
-    }
-
-    fn log_normal(&self) -> f64 {
-        let logarithms = logarithms(self.column);
-        let belief = Belief::of(&logarithms);
-        let mut sum = 0.0;
-        for class in &logarithms.classes {
-            for cell in &class.cells {
-                let ln = belief.updated(&class.moments_without(cell.value)).ln(cell.value) - cell.value;
-                sum += cell.weight * (ln + self.ln_resolution).min(0.0);
-            }
-        }
-        sum
-    }
-
-    /// A family that is fitted from moments.
-    fn moments<D>(&self, fit: impl Fn(&Numbers) -> D, ln: impl Fn(&D, f64) -> f64) -> f64 {
-        self.sum(|class, x| ln(&fit(&class.moments_without(x)), x))
-    }
-
-    fn gamma(&self) -> f64 {
-        let everybody = LogMean::of(&self.column.pooled);
-        let mut sum = 0.0;
-        for class in &self.column.classes {
-            let whole = LogMean::of(class);
-            for cell in &class.cells {
-                let ln = Gamma::fit(whole.without(cell.value), everybody).ln(cell.value);
-                sum += cell.weight * (ln + self.ln_resolution).min(0.0);
-            }
-        }
-        sum
-    }
-
-    fn values(&self, smoother: &Smoother<f64>) -> f64 {
-        let values = self.column.pooled.cells.len() as f64;
-        let mut sum = 0.0;
-        for class in &self.column.classes {
-            let total: f64 = class.cells.iter().map(|cell| cell.weight).sum();
-            for cell in &class.cells {
-                let rest = Evidence {
-                    count: (cell.weight - 1.0).max(0.0),
-                    total: (total - 1.0).max(0.0),
-                    pooled_count: cell.weight,
-                    pooled_total: self.column.pooled.weight,
-                    cells: 1.0,
-                    other_cells: values,
-                };
-                sum += cell.weight * smoother.likelihood(None, &rest).ln();
-            }
-        }
-        sum
+    fn sum(&self, family: Family, judged: impl Fn(f64) -> f64) -> f64 {
+        let ln = ln_without_one(self.column, family, VarianceFloor::default(), self.smoother);
+        let classes = self.column.classes.iter().zip(&ln);
+        let cells = classes.flat_map(|(class, ln)| class.cells.iter().zip(ln));
+        cells.map(|(cell, &ln)| cell.weight * judged(ln)).sum()
     }
 
     fn kernel(&self) -> f64 {

@@ -48,15 +48,15 @@ pub(crate) fn proportional(column: &NumberColumn) -> Vec<f64> {
     equal_frequency(column, bins as usize)
 }
 
-/// ln P(bin | class), one list per class.
-pub(crate) fn smoothed(bins: &Bins, smoother: &Smoother<f64>) -> Vec<Vec<f64>> {
+/// ln P(bin | class), one list per class; each as if the class had `gone` rows less, in that bin.
+pub(crate) fn smoothed(bins: &Bins, smoother: &Smoother<f64>, gone: f64) -> Vec<Vec<f64>> {
     let pooled_total: f64 = bins.pooled.iter().sum();
     let of_class = |counts: &Vec<f64>| {
         let total: f64 = counts.iter().sum();
         let ln = counts.iter().zip(&bins.pooled).map(|(&count, &pooled)| {
             let evidence = Evidence {
-                count,
-                total,
+                count: (count - gone).max(0.0),
+                total: (total - gone).max(0.0),
                 pooled_count: pooled,
                 pooled_total,
                 cells: 1.0,

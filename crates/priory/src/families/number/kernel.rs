@@ -141,19 +141,37 @@ pub(crate) fn best_factor(column: &NumberColumn) -> (f64, f64) {
     likelihoods.into_iter().max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or((1.0, f64::NEG_INFINITY))
 }
 
+/// log p(x | class) for every number of every class, without one row that holds it.
+pub(crate) fn ln_without_one(column: &NumberColumn, factor: f64) -> Vec<Vec<f64>> {
+    let background = Background::of(column);
+    let bandwidths = Bandwidths::of(column);
+    let of_class = |(class, numbers): (usize, &Numbers)| {
+        let bandwidth = bandwidths.of_class(class, factor);
+        let each: Vec<Bump> = numbers.cells.iter().map(|cell| Bump::of(cell, bandwidth)).collect();
+        ln_of_others(&each, &bumps(&numbers.cells, bandwidth), numbers.weight, &background)
+    };
+    column.classes.iter().enumerate().map(of_class).collect()
+}
+
 fn leave_one_out(numbers: &Numbers, bandwidth: f64, background: &Background) -> f64 {
     let bumps = bumps(&numbers.cells, bandwidth);
-    let rest = numbers.weight - 1.0;
+    let ln = ln_of_others(&bumps, &bumps, numbers.weight, background);
+    bumps.iter().zip(ln).map(|(bump, ln)| bump.weight * ln).sum()
+}
+
+/// The logarithm of the density of a class at some numbers, which are in order and among the kernels, each without one row
+/// there.
+fn ln_of_others(numbers: &[Bump], bumps: &[Bump], weight: f64, background: &Background) -> Vec<f64> {
+    let rest = weight - 1.0;
     let share = Share::of_weight(rest.max(0.0));
-    let values: Vec<f64> = bumps.iter().map(|bump| bump.value).collect();
-    let sums = sums_at(&values, &bumps);
-    let terms = bumps.iter().zip(sums).map(|(bump, sum)| {
+    let values: Vec<f64> = numbers.iter().map(|number| number.value).collect();
+    let ln = numbers.iter().zip(sums_at(&values, bumps)).map(|(number, sum)| {
         // A row does not speak for itself.
-        let others = (sum - bump.weight.min(1.0) * bump.peak()).max(0.0);
+        let others = (sum - number.weight.min(1.0) * number.peak()).max(0.0);
         let density = if rest > 0.0 { others / rest } else { 0.0 };
-        bump.weight * background.ln_with(bump.value, &share, density)
+        background.ln_with(number.value, &share, density)
     });
-    terms.sum()
+    ln.collect()
 }
 
 /// The bandwidth of each class by Silverman's rule.
@@ -192,6 +210,11 @@ struct Bump {
 }
 
 impl Bump {
+    fn of(cell: &Weighed, bandwidth: f64) -> Self {
+        let bandwidth = bandwidth.max(WIDTHS * cell.width);
+        Bump { value: cell.value, weight: cell.weight, bandwidth }
+    }
+
     /// The height of a kernel of weight one.
     fn peak(&self) -> f64 {
         1.0 / (libm::sqrt(2.0 * PI) * self.bandwidth)
@@ -214,8 +237,7 @@ fn bumps(cells: &[Weighed], bandwidth: f64) -> Vec<Bump> {
                 bump.value += (cell.value - bump.value) * (cell.weight / bump.weight);
             }
             _ => {
-                let bandwidth = bandwidth.max(WIDTHS * cell.width);
-                bumps.push(Bump { value: cell.value, weight: cell.weight, bandwidth });
+                bumps.push(Bump::of(cell, bandwidth));
                 start = cell.value;
             }
         }

@@ -42,6 +42,38 @@ impl Mixture {
         let density = self.humps.iter().map(|(share, normal)| share * libm::exp(normal.ln(x))).sum();
         self.background.ln_with(x, &self.share, density)
     }
+
+    /// log p(x | class) for every number of every class, without one row that holds it. Each hump gives back what it
+    /// had of that row, and no more rounds are made.
+    pub(crate) fn ln_without_one(column: &NumberColumn) -> Vec<Vec<f64>> {
+        let of_class = |(mixture, class): (&Mixture, &Numbers)| {
+            let least = least_variance(class, column);
+            class
+                .cells
+                .iter()
+                .map(|cell| mixture.without(cell.value, class.weight, least).ln(cell.value))
+                .collect()
+        };
+        Mixture::fit(column).iter().zip(&column.classes).map(of_class).collect()
+    }
+
+    fn without(&self, x: f64, weight: f64, least_variance: f64) -> Mixture {
+        let rest = (weight - 1.0).max(0.0);
+        let density: f64 = self.humps.iter().map(|(share, normal)| share * libm::exp(normal.ln(x))).sum();
+        let smaller = |&(share, normal): &(f64, Normal)| {
+            let part = if density > 0.0 { share * libm::exp(normal.ln(x)) / density } else { share };
+            let (had, left) = (share * weight, share * weight - part);
+            if left <= 1e-9 * weight {
+                return (0.0, normal);
+            }
+            let gap = x - normal.mean;
+            let variance = (normal.variance * had - part * gap * gap * had / left) / left;
+            let mean = normal.mean - gap * part / left;
+            (left / rest, Normal { mean, variance: variance.max(least_variance) })
+        };
+        let humps = self.humps.iter().map(smaller).collect();
+        Mixture { humps, share: Share::of_weight(rest), background: self.background }
+    }
 }
 
 /// A hump cannot be narrower than what numbers are rounded to, or it would see nothing but the rounding.

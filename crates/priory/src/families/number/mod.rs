@@ -23,6 +23,7 @@ mod tests;
 mod tree;
 mod uniform;
 mod values;
+mod without_one;
 
 pub(crate) use choose::Choice;
 use gamma::Gamma;
@@ -40,6 +41,7 @@ use student::Student;
 use tree::Tree;
 use uniform::Uniform;
 use values::ValuesLikelihood;
+use without_one::ln_without_one;
 
 use crate::error::{Error, Result};
 use crate::estimate::Smoother;
@@ -48,6 +50,9 @@ use crate::families::Removed;
 use crate::moments::Moments;
 use crate::settings::{Family, Settings};
 use crate::spectrum::Spectrum;
+
+/// The most bins in which the weight of classes is compared.
+const MOST_BINS: f64 = 64.0;
 
 /// Exact moments of each class, with the missing values counted beside them; and the spectrum, if it is kept.
 #[derive(Debug, Clone, Default)]
@@ -114,6 +119,17 @@ impl NumberStatistics {
         pooled
     }
 
+    /// The weight of each class in bins that hold about the same weight of all classes together, classes side by side;
+    /// `None` without a spectrum. There are 2 ∛n bins, at most 64, so that most bins hold many rows; single numbers
+    /// that weigh as much as a bin have one to themselves.
+    pub(crate) fn contingency(&self) -> Option<Vec<f64>> {
+        self.spectrum.as_ref()?;
+        let column = NumberColumn::read(self, None);
+        let bins = (2.0 * libm::cbrt(column.pooled.weight)).clamp(1.0, MOST_BINS) as usize;
+        let bins = Bins::new(&column, histogram::equal_frequency(&column, bins));
+        Some((0..bins.len()).flat_map(|bin| bins.counts.iter().map(move |class| class[bin])).collect())
+    }
+
     /// Whether rows of just this weight were counted in a class, missing ones included, and the spectrum has them all.
     pub(crate) fn counts_all(&self, class: usize, weight: &ExactSum) -> bool {
         let moments = &self.moments[class];
@@ -174,6 +190,24 @@ impl<'a> NumberEstimate<'a> {
         let family = asked.or(choice.as_ref().map(|choice| choice.family)).unwrap_or(Family::Student);
         let fitted = Fitted::new(&column, family, settings, &smoother);
         Ok(NumberEstimate { statistics, smoother, settings, family, choice, fitted })
+    }
+
+    /// For each number of each class: the class, the weight, and log p(x | class) for every class as if one of these
+    /// rows had not been there. False without a spectrum, which knows what numbers there were.
+    pub(crate) fn each_without_one(&self, mut each: impl FnMut(usize, f64, &[f64])) -> bool {
+        if self.statistics.spectrum.is_none() {
+            return false;
+        }
+        let column = NumberColumn::read(self.statistics, None);
+        let own = ln_without_one(&column, self.family, self.settings.variance_floor, &self.smoother);
+        for (class, (numbers, own)) in column.classes.iter().zip(&own).enumerate() {
+            for (cell, &own) in numbers.cells.iter().zip(own) {
+                let mut ln = self.fitted.ln(cell.value);
+                ln[class] = own;
+                each(class, cell.weight, &ln);
+            }
+        }
+        true
     }
 
     /// log p(x | class) for every class, as if one training row with this x had not been there. The family stays.
@@ -257,7 +291,7 @@ impl Fitted {
     fn new(column: &NumberColumn, family: Family, settings: &Settings, smoother: &Smoother<f64>) -> Self {
         let steps = |cuts: Vec<f64>| {
             let bins = Bins::new(column, cuts);
-            let ln = histogram::smoothed(&bins, smoother);
+            let ln = histogram::smoothed(&bins, smoother, 0.0);
             Fitted::Steps(StepsLikelihood::new(bins, &ln))
         };
         let kernel = |factor: f64| Fitted::Kernel(KernelLikelihood::new(Kernel::fit(column, factor)));

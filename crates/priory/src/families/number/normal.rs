@@ -25,7 +25,7 @@ impl Normal {
     }
 
     /// A class of which nothing is known is like everybody.
-    fn floored(class: &Numbers, everybody: &Numbers, floor: VarianceFloor) -> Normal {
+    pub(crate) fn floored(class: &Numbers, everybody: &Numbers, floor: VarianceFloor) -> Normal {
         let own = if class.weight > 0.0 { class } else { everybody };
         Normal { mean: own.mean, variance: floored(own.variance, everybody.variance, floor) }
     }

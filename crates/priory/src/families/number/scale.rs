@@ -80,11 +80,14 @@ pub(crate) struct Binomial {
 }
 
 impl Binomial {
-    /// Without a number of trials, it is the largest number of the column.
     pub(crate) fn fit(column: &NumberColumn, trials: Option<u32>) -> Vec<Self> {
-        let trials = trials.map_or(column.pooled.greatest().max(1.0), f64::from);
-        let success = |class: &Numbers| mean_between(class, &column.pooled, trials) / trials;
-        column.classes.iter().map(|class| Binomial { trials, success: success(class) }).collect()
+        column.classes.iter().map(|class| Binomial::fit_class(class, &column.pooled, trials)).collect()
+    }
+
+    /// Without a number of trials, it is the largest number of the column.
+    pub(crate) fn fit_class(class: &Numbers, everybody: &Numbers, trials: Option<u32>) -> Self {
+        let trials = trials.map_or(everybody.greatest().max(1.0), f64::from);
+        Binomial { trials, success: mean_between(class, everybody, trials) / trials }
     }
 
     pub(crate) fn ln(&self, x: f64) -> f64 {

@@ -73,7 +73,7 @@ fn many(n: usize, mut draw: impl FnMut() -> f64) -> Vec<f64> {
     (0..n).map(|_| draw()).collect()
 }
 
-const CONTINUOUS: [Family; 13] = [
+const CONTINUOUS: [Family; 14] = [
     Family::Gaussian,
     Family::Student,
     Family::Exponential,
@@ -86,6 +86,7 @@ const CONTINUOUS: [Family; 13] = [
     Family::Proportional,
     Family::Mdl,
     Family::Kernel,
+    Family::Silverman,
     Family::Mixture,
 ];
 
@@ -175,6 +176,8 @@ fn parameters_are_found_again() {
     let trials = many(n, || (0..20).filter(|_| random.uniform() < 0.3).count() as f64);
     let Fitted::Binomial(successes) = of(Family::Binomial(Some(20)), &trials) else { panic!() };
     near(successes[0].success, 0.3);
+    let Fitted::Binomial(successes) = of(Family::Binomial(None), &trials) else { panic!() };
+    near(successes[0].success * successes[0].trials, 6.0);
     let logs = many(n, || libm::exp(3.0 + 0.5 * random.normal()));
     let Fitted::LogNormal(incomes) = of(Family::LogNormal, &logs) else { panic!() };
     near(incomes[0].of_ln.location, 3.0);
@@ -197,7 +200,8 @@ fn parameters_are_found_again() {
     near(low.mean + 10.0, 10.0);
     near(high.mean, 10.0);
     near(high.variance, 4.0);
-    for family in [Family::Kernel, Family::Silverman, Family::Histogram, Family::Proportional] {
+    let fine = [Family::EqualWidth(60), Family::EqualFrequency(60), Family::Histogram, Family::Proportional];
+    for family in fine.into_iter().chain([Family::Kernel, Family::Silverman]) {
         let curve = of(family, &humps);
         for x in [-1.0, 0.0, 7.0, 10.0, 12.0] {
             let normal = |mean: f64, deviation: f64| {
@@ -208,6 +212,40 @@ fn parameters_are_found_again() {
             let found = libm::exp(curve.ln(x)[0]);
             assert!((found / truth - 1.0).abs() < 0.2, "{} at {x}: {found}, {truth}", family.name());
         }
+    }
+}
+
+#[test]
+fn shares_of_single_numbers_and_of_supervised_bins_are_found_again() {
+    let mut random = Random(11);
+    let near = |found: f64, expected: f64, what: &str| {
+        assert!((found / expected - 1.0).abs() < 0.05, "{what}: {found} {expected}")
+    };
+    let draw = |u: f64| {
+        if u < 0.1 {
+            1.0
+        } else if u < 0.3 {
+            2.5
+        } else if u < 0.6 {
+            7.0
+        } else {
+            50.0
+        }
+    };
+    let four = many(40_000, || draw(random.uniform()));
+    let values = fitted(Family::Values, &[&four, &[]]);
+    for (x, share) in [(1.0, 0.1), (2.5, 0.2), (7.0, 0.3), (50.0, 0.4)] {
+        near(libm::exp(values.ln(x)[0]), share, "values");
+    }
+    // Classes that are even on either side of a threshold: one cut is found, and how much of each class lies below.
+    let mut side = |below: f64| {
+        many(20_000, || if random.uniform() < below { random.uniform() } else { 1.0 + random.uniform() })
+    };
+    let (a, b) = (side(0.9), side(0.2));
+    let bins = fitted(Family::Mdl, &[&a, &b]);
+    for (class, below) in [(0, 0.9), (1, 0.2)] {
+        near(libm::exp(bins.ln(0.5)[class]), below, "mdl below");
+        near(libm::exp(bins.ln(1.5)[class]), 1.0 - below, "mdl above");
     }
 }
 
@@ -298,6 +336,10 @@ fn numbers() -> impl Strategy<Value = Vec<f64>> {
     prop::collection::vec(number, 0..40)
 }
 
+fn counts() -> impl Strategy<Value = Vec<f64>> {
+    prop::collection::vec((0..50u32).prop_map(f64::from), 0..30)
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
 
@@ -324,6 +366,21 @@ proptest! {
                     prop_assert!(now.iter().zip(&before).all(|(now, before)| now <= before || sign < 0.0 && family == Family::Exponential), "{} at {x}: {now:?} {before:?}", family.name());
                     before = now;
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn a_larger_count_than_any_never_scores_higher(a in counts(), b in counts(), steps in prop::collection::vec(1..1000u32, 1..8)) {
+        let greatest = column(&[&a, &b]).pooled.greatest().max(0.0);
+        for family in [Family::Poisson, Family::Geometric, Family::Binomial(None), Family::Binomial(Some(100_000)), Family::Values] {
+            let fitted = fitted(family, &[&a, &b]);
+            let (mut x, mut before) = (greatest, fitted.ln(greatest));
+            for step in &steps {
+                x += f64::from(*step);
+                let now = fitted.ln(x);
+                prop_assert!(now.iter().zip(&before).all(|(now, before)| now <= before), "{} at {x}: {now:?} {before:?}", family.name());
+                before = now;
             }
         }
     }

@@ -28,6 +28,7 @@ pub(crate) struct Tree {
     pub(crate) bins: Bins,
     /// ln P(bin | class), one list per class.
     pub(crate) ln: Vec<Vec<f64>>,
+    strength: f64,
     /// The log-likelihood of all rows, each without itself.
     pub(crate) leave_one_out: f64,
 }
@@ -39,16 +40,35 @@ impl Tree {
         let pooled = Sums::new(&bins.pooled);
         let classes: Vec<Sums> = bins.counts.iter().map(|counts| Sums::new(counts)).collect();
         let leave_one_out = |strength: f64| -> f64 {
-            let halves = classes.iter().map(|class| Halves { class, pooled: &pooled, strength, gone: 1.0 });
+            let halves = classes.iter().map(|class| Halves {
+                class,
+                pooled: &pooled,
+                strength,
+                gone: 1.0,
+                gone_of_all: 1.0,
+            });
             halves.map(|halves| halves.leave_one_out()).sum()
         };
         let likelihoods = STRENGTHS.map(|strength| (leave_one_out(strength), strength));
         let (best, strength) = likelihoods.into_iter().max_by(|a, b| a.0.total_cmp(&b.0)).unwrap_or_default();
         let ln = classes.iter().map(|class| {
-            let halves = Halves { class, pooled: &pooled, strength, gone: 0.0 };
+            let halves = Halves { class, pooled: &pooled, strength, gone: 0.0, gone_of_all: 0.0 };
             (0..bins.len()).map(|bin| halves.ln(bin)).collect()
         });
-        Tree { ln: ln.collect(), bins, leave_one_out: best }
+        Tree { ln: ln.collect(), bins, strength, leave_one_out: best }
+    }
+
+    /// ln P(bin | class), one list per class, each as if one row of the class in that bin had not been there.
+    pub(crate) fn ln_without_one(&self) -> Vec<Vec<f64>> {
+        let pooled = Sums::new(&self.bins.pooled);
+        let of_class = |counts: &Vec<f64>| {
+            let class = Sums::new(counts);
+            // What all classes together show pulls every class alike, so it is left as it is.
+            let (strength, gone, gone_of_all) = (self.strength, 1.0, 0.0);
+            let halves = Halves { class: &class, pooled: &pooled, strength, gone, gone_of_all };
+            (0..self.bins.len()).map(|bin| halves.ln(bin)).collect()
+        };
+        self.bins.counts.iter().map(of_class).collect()
     }
 }
 
@@ -79,8 +99,10 @@ struct Halves<'a> {
     class: &'a Sums,
     pooled: &'a Sums,
     strength: f64,
-    /// What is taken out of the bin that is asked for before it is asked for.
+    /// What is taken out of the bin of the class that is asked for before it is asked for.
     gone: f64,
+    /// And of the bin of all classes together.
+    gone_of_all: f64,
 }
 
 impl Halves<'_> {
@@ -92,8 +114,8 @@ impl Halves<'_> {
             let left = bin < middle;
             let (from, to) = if left { (start, middle) } else { (middle, end) };
             // Half a row on either side keeps a share above zero when the last row of a bin is taken out.
-            let share = (self.pooled.weight(from, to) - self.gone + 0.5).max(0.5)
-                / (self.pooled.weight(start, end) - self.gone + 1.0).max(1.0);
+            let share = (self.pooled.weight(from, to) - self.gone_of_all + 0.5).max(0.5)
+                / (self.pooled.weight(start, end) - self.gone_of_all + 1.0).max(1.0);
             let own = (self.class.weight(from, to) - self.gone).max(0.0);
             let all = (self.class.weight(start, end) - self.gone).max(0.0);
             product *= (own + self.strength * share) / (all + self.strength);

@@ -1,7 +1,29 @@
 //! Values: every number is a value of its own, counted and smoothed as in a column of categories.
 
-use super::numbers::NumberColumn;
+use super::numbers::{NumberColumn, Numbers};
 use crate::estimate::{Evidence, Smoother};
+use crate::spectrum::Weighed;
+
+/// log P(x | class) for every number of every class, without one row that holds it.
+pub(crate) fn ln_without_one(column: &NumberColumn, smoother: &Smoother<f64>) -> Vec<Vec<f64>> {
+    let values = column.pooled.cells.len() as f64;
+    let of_class = |class: &Numbers| {
+        let total: f64 = class.cells.iter().map(|cell| cell.weight).sum();
+        let ln = |cell: &Weighed| {
+            let rest = Evidence {
+                count: (cell.weight - 1.0).max(0.0),
+                total: (total - 1.0).max(0.0),
+                pooled_count: cell.weight,
+                pooled_total: column.pooled.weight,
+                cells: 1.0,
+                other_cells: values,
+            };
+            smoother.likelihood(None, &rest).ln()
+        };
+        class.cells.iter().map(ln).collect()
+    };
+    column.classes.iter().map(of_class).collect()
+}
 
 /// P(x | class) for every number that was seen, and for one that was not.
 #[derive(Debug, Clone)]

@@ -1,0 +1,52 @@
+//! `priory features`: which columns tell the classes apart.
+
+use std::io::Write;
+
+use anyhow::Result;
+use priory::{FeatureRank, Features, Gain};
+
+use crate::args::{FeaturesArgs, Format};
+use crate::model_file;
+use crate::output::{Grid, plural, report_out};
+
+pub(crate) fn run(args: &FeaturesArgs) -> Result<()> {
+    let (statistics, mut settings) = model_file::read(&args.model)?;
+    args.settings.apply(&mut settings)?;
+    let features = Features::new(&statistics, &settings)?;
+    let mut out = report_out(args.format);
+    match args.format {
+        Format::Json => writeln!(out, "{:#}", features.to_json())?,
+        Format::Text => write_ranking(&mut out, &features)?,
+    }
+    out.flush()?;
+    Ok(())
+}
+
+fn write_ranking(out: &mut impl Write, features: &Features) -> Result<()> {
+    let (rows, classes) = (plural(features.rows, "row"), plural(features.classes as u64, "class"));
+    writeln!(out, "{rows}, {classes}; the class is worth {:.4} bits\n", features.entropy)?;
+    let some_left_out = features.ranked.iter().any(|rank| !rank.used);
+    let mut grid = Grid::new();
+    let headings = ["in bits per row", "family", "information", "gain", ""];
+    grid.row(headings.into_iter().chain(some_left_out.then_some("")));
+    for rank in &features.ranked {
+        let used = if rank.used { "used" } else { "left out" };
+        grid.row(cells(rank).into_iter().chain(some_left_out.then(|| used.to_owned())));
+    }
+    write!(out, "{}", grid.render())?;
+    if features.ranked.iter().any(|rank| rank.gain.is_none()) {
+        writeln!(out, "\n  -: what is counted of the column does not tell which rows held what")?;
+    }
+    Ok(())
+}
+
+fn cells(rank: &FeatureRank) -> [String; 5] {
+    let unknown = || "-".to_owned();
+    let information = rank.information.map_or_else(unknown, |bits| format!("{bits:.4}"));
+    let (gain, error) = match rank.gain {
+        None => (unknown(), String::new()),
+        Some(Gain { bits, .. }) if bits == f64::NEG_INFINITY => ("-inf".to_owned(), String::new()),
+        Some(Gain { bits, standard_error }) => (format!("{bits:.4}"), format!("± {standard_error:.4}")),
+    };
+    [rank.name.clone(), rank.family.to_owned(), information, gain, error]
+}

@@ -1,0 +1,266 @@
+//! Features and pictures: what the documents cannot show.
+#![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+fn project() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+/// A folder with the project's examples, and a model of the penguins.
+fn folder() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink(project().join("examples"), folder.path().join("examples")).unwrap();
+    succeeds(&folder, "train examples/penguins.csv --target species -o p.priory");
+    folder
+}
+
+fn run(folder: &TempDir, arguments: &str) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_priory"));
+    command.args(arguments.split(' ')).current_dir(folder.path()).env("COLUMNS", "80");
+    command.env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE").output().unwrap()
+}
+
+fn succeeds(folder: &TempDir, arguments: &str) -> String {
+    let output = run(folder, arguments);
+    assert!(output.status.success(), "{arguments}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn fails(folder: &TempDir, arguments: &str) -> String {
+    let output = run(folder, arguments);
+    assert_eq!(output.status.code(), Some(1), "{arguments}");
+    String::from_utf8(output.stderr).unwrap()
+}
+
+fn svg(folder: &TempDir, arguments: &str) -> String {
+    succeeds(folder, &format!("plot {arguments} -o picture.svg"));
+    fs::read_to_string(folder.path().join("picture.svg")).unwrap()
+}
+
+/// Every file in a folder by its name.
+fn files(folder: &Path) -> BTreeMap<String, String> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    entries
+        .map(|path| {
+            (path.file_name().unwrap().to_str().unwrap().to_owned(), fs::read_to_string(path).unwrap())
+        })
+        .collect()
+}
+
+#[test]
+fn the_pictures_in_the_documents_are_those_that_are_drawn_now() {
+    let drawn = tempfile::tempdir().unwrap();
+    let script = Command::new(project().join("scripts/pictures"))
+        .arg(drawn.path())
+        .env("PRIORY", env!("CARGO_BIN_EXE_priory"))
+        .output()
+        .unwrap();
+    assert!(script.status.success(), "{}", String::from_utf8_lossy(&script.stderr));
+    let (told, drawn) = (files(&project().join("docs/pictures")), files(drawn.path()));
+    assert!(told.len() >= 7, "{:?}", told.keys());
+    assert_eq!(told.keys().collect::<Vec<_>>(), drawn.keys().collect::<Vec<_>>());
+    for (name, picture) in &drawn {
+        assert!(
+            told[name] == *picture,
+            "docs/pictures/{name} is not what is drawn now; scripts/pictures draws it anew"
+        );
+    }
+}
+
+#[test]
+fn a_picture_does_not_depend_on_order_or_split() {
+    let folder = folder();
+    let all = fs::read_to_string(project().join("examples/penguins.csv")).unwrap();
+    let (header, rows) = all.split_once('\n').unwrap();
+    let reversed: Vec<&str> = rows.lines().rev().collect();
+    for (name, rows) in [("a.csv", &reversed[..100]), ("b.csv", &reversed[100..])] {
+        fs::write(folder.path().join(name), format!("{header}\n{}\n", rows.join("\n"))).unwrap();
+    }
+    succeeds(&folder, "train a.csv b.csv --target species -o q.priory");
+    for what in ["", " island", " body_mass_g", " bill_depth_mm flipper_length_mm"] {
+        assert_eq!(svg(&folder, &format!("p.priory{what}")), svg(&folder, &format!("q.priory{what}")));
+        assert_eq!(
+            succeeds(&folder, &format!("plot p.priory{what}")),
+            succeeds(&folder, &format!("plot q.priory{what}"))
+        );
+    }
+    assert_eq!(succeeds(&folder, "features p.priory"), succeeds(&folder, "features q.priory"));
+}
+
+#[test]
+fn a_picture_is_well_formed_whatever_the_names_are() {
+    let folder = folder();
+    let rows: String =
+        (0..60).map(|i| format!("{}.5,{},{}\n", i * i % 37, i % 3, ["<b>", "a&b"][i % 2])).collect();
+    let odd = format!("\"x \"\"<&>\u{1b}[31m\",\"]]>\",y\n{rows}");
+    fs::write(folder.path().join("odd.csv"), odd).unwrap();
+    succeeds(&folder, "train odd.csv --target y --as ]]>=category -o odd.priory");
+    let picture = svg(&folder, "odd.priory");
+    assert!(picture.contains("&lt;b&gt;") && picture.contains("a&amp;b") && !picture.contains('\u{1b}'));
+    // Tags are closed in the order in which they were opened, and there are none but ours.
+    let mut open = Vec::new();
+    for tag in picture.split('<').skip(1) {
+        let (tag, _) = tag.split_once('>').unwrap();
+        let name = tag.trim_start_matches('/').split([' ', '/']).next().unwrap();
+        assert!(["svg", "title", "desc", "style", "rect", "path", "text"].contains(&name), "{tag}");
+        match (tag.starts_with('/'), tag.ends_with('/')) {
+            (true, _) => assert_eq!(open.pop(), Some(name)),
+            (_, true) => {}
+            _ => open.push(name),
+        }
+    }
+    assert!(open.is_empty());
+    assert!(!succeeds(&folder, "plot odd.priory").contains('\u{1b}'));
+}
+
+#[test]
+fn pictures_that_cannot_be_drawn_say_why() {
+    let folder = folder();
+    for (arguments, reason) in [
+        ("plot p.priory mass", "the model has no column `mass`; it has island, bill_length_mm"),
+        ("plot p.priory island body_mass_g", "`island` is not a column of numbers"),
+        ("plot p.priory body_mass_g body_mass_g", "`body_mass_g` against itself makes no picture"),
+        ("plot p.priory sex --select 2", "`sex` is counted but not used; --select all"),
+        ("plot p.priory sex -o sex.png", "sex.png: pictures are written as SVG"),
+    ] {
+        let error = fails(&folder, arguments);
+        assert!(error.contains(reason), "{arguments}: {error}");
+    }
+    assert_eq!(run(&folder, "plot p.priory a b c").status.code(), Some(2));
+    assert!(!folder.path().join("sex.png").exists());
+}
+
+#[test]
+fn of_sums_there_is_a_line_and_no_histogram() {
+    let folder = folder();
+    succeeds(&folder, "train examples/penguins.csv --target species --numbers gaussian -o sums.priory");
+    let line = succeeds(&folder, "plot sums.priory body_mass_g");
+    assert!(
+        line.contains("body_mass_g: gaussian; p(x | species)\n") && !line.contains('█') && line.contains('⠉')
+    );
+    assert!(!svg(&folder, "sums.priory body_mass_g").contains("data\" d="));
+    let features = succeeds(&folder, "features sums.priory");
+    assert!(features.contains("what is counted of the column does not tell"), "{features}");
+    let error = fails(&folder, "show sums.priory --select 2");
+    assert!(error.contains("columns cannot be selected: only sums were kept of `bill_length_mm`"), "{error}");
+    // Who asks for a selection when training gets what it takes.
+    succeeds(
+        &folder,
+        "train examples/penguins.csv --target species --numbers gaussian --select 2 -o two.priory",
+    );
+    assert!(
+        succeeds(&folder, "show two.priory")
+            .contains("counted, not used: island, bill_depth_mm, body_mass_g, sex, year")
+    );
+}
+
+#[test]
+fn numbers_at_the_edge_of_what_there_is_are_drawn_or_refused() {
+    let folder = folder();
+    for (name, numbers) in [
+        ("constant", ["7", "7", "7", "7"]),
+        ("huge", ["1e308", "-1e308", "1.5e308", "-1.7e308"]),
+        ("tiny", ["1e-320", "2e-320", "3e-320", "5e-324"]),
+        ("neighbours", ["1e300", "1.0000000000000002e300", "1e300", "1.0000000000000002e300"]),
+        ("missing", ["", "", "", "1"]),
+    ] {
+        let rows: String =
+            numbers.iter().zip(["p", "q", "p", "q"]).map(|(x, y)| format!("{x},{y}\n")).collect();
+        fs::write(folder.path().join("edge.csv"), format!("x,y\n{rows}")).unwrap();
+        succeeds(&folder, "train edge.csv --target y --as x=number -o edge.priory");
+        for arguments in ["plot edge.priory x", "plot edge.priory x -o edge.svg", "features edge.priory"] {
+            let output = run(&folder, arguments);
+            let error = String::from_utf8(output.stderr).unwrap();
+            let refused = error.contains("drawn") && output.status.code() == Some(1);
+            assert!(output.status.success() || refused, "{name}: {error}");
+        }
+    }
+}
+
+#[test]
+fn colours_are_for_terminals_and_for_those_who_ask() {
+    let folder = folder();
+    let coloured = Command::new(env!("CARGO_BIN_EXE_priory"))
+        .args(["plot", "p.priory", "bill_length_mm", "bill_depth_mm"])
+        .current_dir(folder.path())
+        .env_remove("NO_COLOR")
+        .env("CLICOLOR_FORCE", "1")
+        .output()
+        .unwrap();
+    assert!(String::from_utf8(coloured.stdout).unwrap().contains("\u{1b}[48;5;"));
+    assert!(!succeeds(&folder, "plot p.priory bill_length_mm bill_depth_mm").contains('\u{1b}'));
+}
+
+#[test]
+fn the_ranking_is_the_same_in_json() {
+    let folder = folder();
+    let json: Value =
+        serde_json::from_str(&succeeds(&folder, "features p.priory --select auto --format json")).unwrap();
+    let features = json["features"].as_array().unwrap();
+    let gains: Vec<f64> = features.iter().map(|feature| feature["gain"].as_f64().unwrap()).collect();
+    assert!(gains.is_sorted_by(|a, b| a >= b));
+    assert_eq!(features[0]["name"], "flipper_length_mm");
+    for feature in features {
+        assert_eq!(
+            feature["used"],
+            feature["gain"].as_f64() > feature["standard_error"].as_f64(),
+            "{feature}"
+        );
+    }
+}
+
+#[test]
+fn a_selection_lasts_and_can_be_taken_back() {
+    let folder = folder();
+    succeeds(&folder, "train examples/penguins.csv --target species --select 2 -o two.priory");
+    let features = |arguments: &str| {
+        let shown: Value =
+            serde_json::from_str(&succeeds(&folder, &format!("{arguments} --format json"))).unwrap();
+        (shown["features"].as_array().unwrap().len(), shown["left_out"].as_array().unwrap().len())
+    };
+    assert_eq!(features("show two.priory"), (2, 5));
+    assert_eq!(features("show two.priory --select all"), (7, 0));
+    // The statistics are those of all columns: with everything used, it is the other model.
+    let all = succeeds(&folder, "predict two.priory examples/penguins.csv --probabilities --select all");
+    assert_eq!(all, succeeds(&folder, "predict p.priory examples/penguins.csv --probabilities"));
+    // What is not used need not be there, nor make sense.
+    fs::write(folder.path().join("new.csv"), "bill_length_mm,flipper_length_mm,year\n39,180,long ago\n")
+        .unwrap();
+    let output = run(&folder, "predict two.priory new.csv");
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), "prediction\nAdelie\n");
+    assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
+    // Settings may name columns that are left out.
+    succeeds(&folder, "train examples/tennis.csv --target play --as wind=bernoulli --select 1 -o one.priory");
+    let one = succeeds(&folder, "show one.priory --fractions");
+    assert!(
+        one.contains("outlook: categorical")
+            && one.contains("counted, not used: temperature, humidity, wind"),
+        "{one}"
+    );
+    // Adding and taking away rows leaves the file as it was.
+    let before = fs::read(folder.path().join("two.priory")).unwrap();
+    succeeds(&folder, "learn two.priory examples/penguins.csv");
+    succeeds(&folder, "forget two.priory examples/penguins.csv");
+    assert_eq!(fs::read(folder.path().join("two.priory")).unwrap(), before);
+}
+
+#[test]
+fn every_way_of_evaluating_can_select() {
+    let folder = folder();
+    for split in ["--folds 5", "--holdout 0.3", "--leave-one-out", "--test examples/penguins.csv"] {
+        let arguments =
+            format!("evaluate examples/penguins.csv --target species --select 2 {split} --format json");
+        let report: Value = serde_json::from_str(&succeeds(&folder, &arguments)).unwrap();
+        let accuracy = report["accuracy"].as_f64().unwrap();
+        assert!((0.93..0.98).contains(&accuracy), "{split}: {accuracy}, all columns have 0.983");
+    }
+    let wrong = run(&folder, "evaluate examples/penguins.csv --target species --select 0");
+    assert_eq!(wrong.status.code(), Some(2));
+}

@@ -1,0 +1,297 @@
+//! Which columns tell the classes apart, each by itself: from the statistics alone.
+//!
+//! Two measures, both in bits per row of the table, so that a column that is mostly missing is worth little:
+//!
+//! ```text
+//! information = Σ n(x, c) / N · log₂ (n(x, c) n / (n(x) n(c)))
+//! gain        = Σ over rows of log₂ (P(c | x) / P(c)) / N,    both as if the row had not been there
+//! ```
+//!
+//! The **mutual information** looks back: how much the column says about the class in the rows that were counted. It is
+//! never negative and grows with the number of values, helpful or not. Numbers are put into bins first. The **gain** looks
+//! ahead: by how much the log-loss of a new row is lower than with the prior alone. A column that says nothing has a
+//! gain below zero, since what it seems to say is chance. A row is taken to weigh one.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::f64::consts::LN_2;
+
+use serde_json::{Value, json};
+
+use crate::error::{Error, Result};
+use crate::families::{FamilyStatistics, Removed};
+use crate::model::{check_columns, exponent_of, feature_name, raised};
+use crate::schema::{Kind, Schema};
+use crate::settings::{Selection, Settings};
+use crate::statistics::{Statistics, check_prior};
+
+/// The columns of a table, the most helpful first.
+///
+/// ```
+/// use priory::{Batch, Column, Features, Kind, Schema, Settings, Statistics};
+///
+/// let schema = Schema::new("play", vec![Column::new("day", Kind::Category), Column::new("sky", Kind::Category)])?;
+/// let row = |class, day, sky| (class, [Some(day), Some(sky)]);
+/// let days = [row("yes", "Mo", "blue"), row("no", "Mo", "grey"), row("yes", "Tu", "blue"), row("no", "Tu", "grey")];
+/// let mut statistics = Statistics::empty(&schema);
+/// statistics.observe(&Batch::from_rows(&days))?;
+///
+/// let features = Features::new(&statistics, &Settings::default())?;
+/// assert_eq!(features.ranked[0].name, "sky");
+/// assert_eq!(features.ranked[0].information, Some(1.0)); // bits: all there is to know
+/// # Ok::<(), priory::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Features {
+    /// Rows learnt.
+    pub rows: u64,
+    /// How many classes they have.
+    pub classes: usize,
+    /// Bits that it takes to say the class of a row about which nothing else is known: what could be gained at most.
+    pub entropy: f64,
+    /// By gain; of equals, by information, then as in the table. Those that cannot be judged come last.
+    pub ranked: Vec<FeatureRank>,
+}
+
+/// How much one feature helps by itself.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FeatureRank {
+    /// The column, or all columns of a joint table or of a group.
+    pub name: String,
+    /// Its columns: one, unless it is a joint table or a group.
+    pub columns: Vec<String>,
+    /// What is counted of it.
+    pub kind: Kind,
+    /// The distribution it follows.
+    pub family: &'static str,
+    /// Mutual information with the class in bits per row; `None` if it is not known what the rows held: of a
+    /// column of text tokens are counted, and of a group and some columns of numbers sums.
+    pub information: Option<f64>,
+    /// Leave-one-out gain; `None` likewise.
+    pub gain: Option<Gain>,
+    /// Whether the settings select it.
+    pub used: bool,
+    /// The factor of the statistics.
+    factor: usize,
+}
+
+/// By how many bits a row is better predicted with a column than without, and how sure that is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Gain {
+    /// The mean over all rows; −∞ if the class of some row is impossible without that row.
+    pub bits: f64,
+    /// The standard error of the mean.
+    pub standard_error: f64,
+}
+
+impl Features {
+    /// Ranks the columns under these settings. What they select is marked, and does not matter otherwise.
+    ///
+    /// # Errors
+    /// If nothing was learnt, or the settings do not fit the data.
+    pub fn new(statistics: &Statistics, settings: &Settings) -> Result<Self> {
+        settings.check()?;
+        let statistics = statistics.canonical();
+        check_columns(settings, &statistics.schema)?;
+        check_prior(&settings.prior, &statistics.classes)?;
+        if statistics.classes.is_empty() {
+            return Err(Error::Empty);
+        }
+        let settings = &statistics.resolve(settings);
+        let judge = Judge { statistics: &statistics, settings, total: statistics.total_weight() };
+        let ranked = statistics.factors.iter().enumerate().map(|(i, factor)| judge.rank(i, factor));
+        let mut ranked = ranked.collect::<Result<Vec<_>>>()?;
+        let key = |rank: &FeatureRank| {
+            (rank.gain.map_or(f64::NAN, |gain| gain.bits), rank.information.unwrap_or(f64::NAN))
+        };
+        // Not a number comes last here, after −∞.
+        let down = |a: f64, b: f64| a.is_nan().cmp(&b.is_nan()).then(b.total_cmp(&a));
+        ranked.sort_by(|a, b| {
+            let ((gain_a, information_a), (gain_b, information_b)) = (key(a), key(b));
+            down(gain_a, gain_b).then(down(information_a, information_b))
+        });
+        select(&mut ranked, settings.select);
+        let entropy = judge.entropy();
+        Ok(Features { rows: statistics.rows, classes: statistics.classes.len(), entropy, ranked })
+    }
+
+    /// The ranking as JSON.
+    pub fn to_json(&self) -> Value {
+        let finite = |x: f64| x.is_finite().then_some(x);
+        let feature = |rank: &FeatureRank| {
+            json!({
+                "name": rank.name,
+                "kind": rank.kind.name(),
+                "family": rank.family,
+                "information": rank.information,
+                "gain": rank.gain.and_then(|gain| finite(gain.bits)),
+                "standard_error": rank.gain.and_then(|gain| finite(gain.standard_error)),
+                "used": rank.used,
+            })
+        };
+        json!({
+            "rows": self.rows,
+            "entropy": self.entropy,
+            "features": self.ranked.iter().map(feature).collect::<Vec<_>>(),
+        })
+    }
+}
+
+/// Text and groups of numbers are used whatever is selected: nobody can say that they do not help.
+fn is_always_used(kind: Kind) -> bool {
+    matches!(kind, Kind::Text | Kind::Group)
+}
+
+/// Marks what is used.
+fn select(ranked: &mut [FeatureRank], selection: Selection) {
+    for (place, rank) in (0..).zip(ranked) {
+        rank.used = match (selection, rank.gain) {
+            (Selection::All, _) => true,
+            (_, None) => is_always_used(rank.kind),
+            (Selection::Best(most), _) => place < most,
+            (Selection::Auto, Some(gain)) => gain.bits > gain.standard_error,
+        };
+    }
+}
+
+impl Statistics {
+    /// Canonical statistics of the columns that the settings use.
+    pub(crate) fn in_use(&self, settings: &Settings) -> Result<Cow<'_, Statistics>> {
+        settings.check()?;
+        check_columns(settings, &self.schema)?;
+        if settings.select == Selection::All {
+            return Ok(self.canonical());
+        }
+        let features = Features::new(self, settings)?;
+        let unknown = |rank: &&FeatureRank| rank.gain.is_none() && !is_always_used(rank.kind);
+        if let Some(unknown) = features.ranked.iter().find(unknown) {
+            return Err(Error::Settings(format!(
+                "columns cannot be selected: only sums were kept of `{}`; train it as a number",
+                unknown.name
+            )));
+        }
+        let used = features.ranked.iter().filter(|rank| rank.used).map(|rank| rank.factor);
+        Ok(Cow::Owned(self.canonical().into_owned().only(&used.collect())))
+    }
+
+    /// Statistics of the same rows, of which only these factors were looked at.
+    fn only(self, kept: &BTreeSet<usize>) -> Statistics {
+        let factors: Vec<FamilyStatistics> =
+            (0..).zip(self.factors).filter(|(i, _)| kept.contains(i)).map(|(_, factor)| factor).collect();
+        let mut columns: Vec<usize> = factors.iter().flat_map(|factor| factor.columns()).copied().collect();
+        columns.sort_unstable();
+        let place =
+            |column: usize| columns.binary_search(&column).expect("the columns of all factors are kept");
+        let factors = factors.into_iter().map(|factor| factor.moved(place)).collect();
+        let kept = columns.iter().map(|&column| self.schema.columns[column].clone()).collect();
+        Statistics { schema: Schema { columns: kept, ..self.schema }, factors, ..self }
+    }
+}
+
+struct Judge<'a> {
+    statistics: &'a Statistics,
+    settings: &'a Settings,
+    total: f64,
+}
+
+impl Judge<'_> {
+    fn rank(&self, position: usize, factor: &FamilyStatistics) -> Result<FeatureRank> {
+        let schema = &self.statistics.schema;
+        let prepared = factor.prepare::<f64>(schema, self.settings)?;
+        let contingency = factor.contingency(self.settings.missing);
+        let mut sums = Sums::new(self, exponent_of(self.settings, schema, factor.columns()));
+        let mut refused = Ok(());
+        let known = factor.each_without_one(&prepared, schema, self.settings, |class, weight, ln| {
+            if refused.is_ok() {
+                refused = sums.add(class, weight, ln);
+            }
+        })?;
+        refused?;
+        Ok(FeatureRank {
+            name: feature_name(schema, factor.columns()),
+            columns: factor.columns().iter().map(|&column| schema.columns[column].name.clone()).collect(),
+            kind: schema.columns[factor.columns()[0]].kind,
+            family: prepared.family(),
+            information: contingency.map(|counts| self.information(&counts)),
+            gain: known.then(|| sums.gain(self.total)),
+            used: true,
+            factor: position,
+        })
+    }
+
+    /// H(class) in bits.
+    fn entropy(&self) -> f64 {
+        let share = |class: usize| self.statistics.class_weight.get(0, class) / self.total;
+        let bits = (0..self.statistics.classes.len()).map(share).map(|p| -p * libm::log2(p));
+        bits.sum::<f64>().max(0.0)
+    }
+
+    /// Mutual information of a table of values and classes, in bits per row of all.
+    fn information(&self, counts: &[f64]) -> f64 {
+        let classes = self.statistics.classes.len();
+        let mut of_class = vec![0.0; classes];
+        for value in counts.chunks_exact(classes) {
+            of_class.iter_mut().zip(value).for_each(|(sum, count)| *sum += count);
+        }
+        let known: f64 = of_class.iter().sum();
+        let mut bits = 0.0;
+        for value in counts.chunks_exact(classes) {
+            let of_value: f64 = value.iter().sum();
+            for (&count, &of_class) in value.iter().zip(&of_class).filter(|(count, _)| **count > 0.0) {
+                bits += count / self.total * libm::log2(count / of_value * (known / of_class));
+            }
+        }
+        bits.max(0.0)
+    }
+}
+
+/// Sums of what rows gain, and of its square.
+struct Sums<'a> {
+    judge: &'a Judge<'a>,
+    /// The power that the likelihood is raised to.
+    exponent: f64,
+    gain: f64,
+    square: f64,
+    /// log P(class) without a row of a class.
+    log_prior: Vec<Option<Vec<f64>>>,
+}
+
+impl<'a> Sums<'a> {
+    fn new(judge: &'a Judge<'a>, exponent: f64) -> Self {
+        let log_prior = vec![None; judge.statistics.classes.len()];
+        Sums { judge, exponent, gain: 0.0, square: 0.0, log_prior }
+    }
+
+    /// Adds rows of a class of which the classes think this, without one such row.
+    fn add(&mut self, class: usize, weight: f64, ln: &[f64]) -> Result<()> {
+        let log_prior = match &mut self.log_prior[class] {
+            Some(log_prior) => log_prior,
+            empty => {
+                let of_class = self.judge.statistics.class_weight.get(0, class);
+                let removed = Removed { class, weight: of_class.min(1.0) };
+                match self.judge.statistics.log_prior_without(self.judge.settings, removed) {
+                    Ok(log_prior) => empty.insert(log_prior),
+                    Err(Error::Empty) => return Ok(()), // the only row there is
+                    Err(error) => return Err(error),
+                }
+            }
+        };
+        // Nobody can expect a class that was never seen, or decide where every class is impossible.
+        let log_joint = || log_prior.iter().zip(ln).map(|(prior, &ln)| prior + raised(ln, self.exponent));
+        let most = log_joint().fold(f64::NEG_INFINITY, f64::max);
+        if log_prior[class] == f64::NEG_INFINITY || most == f64::NEG_INFINITY {
+            return Ok(());
+        }
+        let log_evidence = most + libm::log(log_joint().map(|x| libm::exp(x - most)).sum());
+        let gain = (raised(ln[class], self.exponent) - log_evidence) / LN_2;
+        self.gain += weight * gain;
+        self.square += weight * gain * gain;
+        Ok(())
+    }
+
+    fn gain(&self, total: f64) -> Gain {
+        let bits = self.gain / total;
+        let variance = (self.square / total - bits * bits).max(0.0);
+        Gain { bits, standard_error: libm::sqrt(variance / total) }
+    }
+}
