@@ -1,21 +1,26 @@
-//! Logarithms for inner loops: the same bits on every platform, no branches, so that the compiler can take several at once.
+//! Logarithms and exponentials for inner loops: the same bits on every platform, no branches, so that the compiler can take several at once.
 
 /// ln 2 in two parts, the first with enough zeros at its end to be multiplied by an exponent without rounding.
 const LN_2_HIGH: f64 = 6.931_471_803_691_238e-1;
 const LN_2_LOW: f64 = 1.908_214_929_270_587_7e-10;
 
-/// ln x of a positive, finite, normal x, within an ulp.
-///
-/// x = 2^k m with m between √½ and √2, and ln m = 2 artanh s = 2 s + s³ R(s²), s = (m − 1) / (m + 1), with the minimax
-/// polynomial that Sun's C library made known.
+/// The bits of √½, up to where they no longer matter.
+const ROOT_HALF: u64 = 0x3fe6_a09e_0000_0000;
+
+/// x = 2^k m with m between √½ and √2, for a positive, finite, normal x: the bits of k + 1023, and m.
 #[inline(always)]
-pub(crate) fn ln(x: f64) -> f64 {
+fn split(x: f64) -> (u64, f64) {
     // Adding the distance from √½ to 1 carries into the exponent just where m would be above √2.
-    const CARRY: u64 = 0x3ff0_0000_0000_0000 - 0x3fe6_a09e_0000_0000;
-    let shifted = x.to_bits().wrapping_add(CARRY);
-    let k = ((shifted >> 52) as i64 - 1023) as f64;
-    let m = f64::from_bits((shifted & 0x000f_ffff_ffff_ffff) + 0x3fe6_a09e_0000_0000);
-    let f = m - 1.0;
+    let shifted = x.to_bits().wrapping_add(0x3ff0_0000_0000_0000 - ROOT_HALF);
+    (shifted >> 52, f64::from_bits((shifted & 0x000f_ffff_ffff_ffff) + ROOT_HALF))
+}
+
+/// ln (2^k (1 + f)) = k ln 2 + ln(1 + f), with ln(1 + f) = 2 artanh s = 2 s + s³ R(s²), s = f / (2 + f), with the minimax
+/// polynomial that Sun's C library made known. `exponent` is k + 1023.
+#[inline(always)]
+fn ln_from(exponent: u64, f: f64) -> f64 {
+    // A whole number becomes a float by being written into the lowest bits of one.
+    let k = f64::from_bits(0x4330_0000_0000_0000 | exponent) - (4_503_599_627_370_496.0 + 1023.0);
     let s = f / (2.0 + f);
     let z = s * s;
     let w = z * z;
@@ -28,12 +33,36 @@ pub(crate) fn ln(x: f64) -> f64 {
     k * LN_2_HIGH - ((half_square - (correction + k * LN_2_LOW)) - f)
 }
 
-/// ln(1 + x) of an x of zero or more, also where 1 + x rounds.
+/// ln(1 + x) of an x of zero or more, also where 1 + x rounds; NaN if x is infinite.
 #[inline(always)]
 pub(crate) fn ln_1p(x: f64) -> f64 {
     let y = 1.0 + x;
-    // What rounding took from 1 + x, or added to it, changes the logarithm by that share.
-    ln(y) + (x - (y - 1.0)) / y
+    let (exponent, m) = split(y);
+    // What rounding took from 1 + x, or added to it, divided by 2^k.
+    let lost = (x - (y - 1.0)) * f64::from_bits((2046 - exponent.min(2045)) << 52);
+    ln_from(exponent, (m - 1.0) + lost)
+}
+
+/// e^x of an x from −700 to 700, within an ulp.
+///
+/// x = k ln 2 + r with |r| ≤ ½ ln 2, and e^r = 1 + r + r c / (2 − c), c = r − r² P(r²), with the minimax polynomial that
+/// Sun's C library made known.
+#[inline(always)]
+pub(crate) fn exp(x: f64) -> f64 {
+    // Added to a number, this leaves the nearest whole number in its lowest bits.
+    const ROUNDER: f64 = 6_755_399_441_055_744.0;
+    let shifted = x * std::f64::consts::LOG2_E + ROUNDER;
+    let k = shifted - ROUNDER;
+    let (high, low) = (x - k * LN_2_HIGH, k * LN_2_LOW);
+    let r = high - low;
+    let z = r * r;
+    let c = r - z
+        * (0.166_666_666_666_666_02
+            + z * (-0.002_777_777_777_701_559_3
+                + z * (6.613_756_321_437_934e-5
+                    + z * (-1.653_390_220_546_525_2e-6 + z * 4.138_136_797_057_238_5e-8))));
+    let power = 1.0 + (r * c / (2.0 - c) - low + high);
+    f64::from_bits(power.to_bits().wrapping_add(shifted.to_bits() << 52))
 }
 
 #[cfg(test)]
@@ -44,6 +73,11 @@ mod tests {
 
     fn ulps(found: f64, expected: f64) -> f64 {
         (found - expected).abs() / (expected.abs() * f64::EPSILON).max(f64::MIN_POSITIVE)
+    }
+
+    fn ln(x: f64) -> f64 {
+        let (exponent, m) = split(x);
+        ln_from(exponent, m - 1.0)
     }
 
     #[test]
@@ -59,6 +93,13 @@ mod tests {
         fn logarithms_agree_with_libm(exponent in -1022.0..1023.0f64, part in 0.5..2.0f64) {
             for x in [part * libm::exp2(exponent * 0.99), part, 1.0 + (part - 1.0) * 1e-6] {
                 prop_assert!(ulps(ln(x), libm::log(x)) <= 1.0, "{x}: {} {}", ln(x), libm::log(x));
+            }
+        }
+
+        #[test]
+        fn exponentials_agree_with_libm(x in -700.0..700.0f64) {
+            for x in [x, x * 1e-3, x * 1e-9] {
+                prop_assert!(ulps(exp(x), libm::exp(x)) <= 1.0, "{x}: {} {}", exp(x), libm::exp(x));
             }
         }
 

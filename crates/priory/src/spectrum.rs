@@ -36,11 +36,13 @@ pub(crate) struct Spectrum {
     counts: Tally,
 }
 
-/// A number and what it weighs.
+/// A number, or the middle of the cell that it fell into, and what it weighs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Weighed {
     pub(crate) value: f64,
     pub(crate) weight: f64,
+    /// The width of the cell; zero if the number is known as it was.
+    pub(crate) width: f64,
 }
 
 /// Rows that are looked up together: what one lookup waits for, the next need not.
@@ -226,7 +228,8 @@ impl Spectrum {
                 _ => self.counts.get(id, 0),
             };
             if weight > 0.0 {
-                lists[cell.1 as usize].push(Weighed { value: number(cell.0, self.level), weight });
+                let (value, width) = (number(cell.0, self.level), width(cell.0, self.level));
+                lists[cell.1 as usize].push(Weighed { value, weight, width });
             }
         }
         lists
@@ -324,6 +327,13 @@ fn number(key: u64, level: u32) -> f64 {
     if x.is_finite() { x } else { f64::MAX.copysign(x) }
 }
 
+/// How far the numbers of a cell lie apart, as far as they are finite.
+fn width(key: u64, level: u32) -> f64 {
+    let low = key << level;
+    let end = |bits: u64| from_bits(bits).clamp(-0.5 * f64::MAX, 0.5 * f64::MAX);
+    end(low | ((1_u64 << level) - 1)) - end(low)
+}
+
 /// Whether any finite number is in this cell: the one nearest to zero is.
 fn is_of_numbers(key: u64, level: u32) -> bool {
     let low = key << level;
@@ -379,7 +389,7 @@ mod tests {
         let spectrum = spectrum(&rows).canonical(&[0, 1, 2]);
         assert_eq!(spectrum.level(), 0);
         let by_class = spectrum.by_class(3, None);
-        assert_eq!(by_class[0][1], Weighed { value: 0.1, weight: 6.0 });
+        assert_eq!(by_class[0][1], Weighed { value: 0.1, weight: 6.0, width: 0.0 });
     }
 
     #[test]

@@ -78,6 +78,37 @@ impl Engine {
     }
 }
 
+/// A loop whose iterations the compiler can take several at once. Mark `run` as `#[inline(always)]`, or it is compiled
+/// only once and for every processor.
+pub(crate) trait Loop {
+    fn run(self);
+}
+
+/// Runs a loop with the best instructions there are. They change how fast it is and not what it gives.
+#[cfg_attr(target_arch = "x86_64", expect(unsafe_code, reason = "calls functions for newer processors"))]
+pub(crate) fn vectorized(work: impl Loop) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        #[target_feature(enable = "avx512f,avx512dq")]
+        fn avx512(work: impl Loop) {
+            work.run();
+        }
+        #[target_feature(enable = "avx2")]
+        fn avx2(work: impl Loop) {
+            work.run();
+        }
+        if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512dq") {
+            // SAFETY: the instructions that the function is compiled for have just been found.
+            return unsafe { avx512(work) };
+        }
+        if is_x86_feature_detected!("avx2") {
+            // SAFETY: likewise.
+            return unsafe { avx2(work) };
+        }
+    }
+    work.run();
+}
+
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512dq")]
 fn dots_avx512<const N: usize>(x: [&[f64]; N], y: [&[f64]; N]) -> [[f64; N]; N] {

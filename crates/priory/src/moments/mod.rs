@@ -12,7 +12,7 @@
 //! [`Wide`] is the exact sum. [`Table::moments`] sums whole tables at about the speed of memory, and
 //! [`Table::products`] gives the Σ w x y of their pairs of columns, from which covariances follow in the same way.
 
-mod engine;
+pub(crate) mod engine;
 mod kernel;
 mod pieces;
 mod products;

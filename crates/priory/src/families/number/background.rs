@@ -21,6 +21,11 @@ impl Background {
         Background(Student::new(column.pooled.mean, libm::sqrt(column.pooled.variance), FREEDOM))
     }
 
+    /// What it is spread by.
+    pub(crate) fn scale(&self) -> f64 {
+        self.0.scale
+    }
+
     /// The density of the imagined rows.
     pub(crate) fn density(&self, x: f64) -> f64 {
         libm::exp(self.0.ln(x))

@@ -6,15 +6,16 @@
 //! ```
 //!
 //! c = 1 is Silverman's rule; otherwise c is the factor under which the rows of all classes are most likely, each judged
-//! by the others. The imagined rows of [`background`](super::background) are added. The logarithm of the curve is worked
-//! out at points a quarter of h apart and joined by straight lines; what lies between is off by less than a hundredth,
-//! and the whole is scaled so that the area stays what it was.
+//! by the others. A cell of the spectrum that stands for several numbers has a kernel of at least [`WIDTHS`] times its
+//! width, or the kernels would show the cells. The imagined rows of [`background`](super::background) are added. The
+//! logarithm of the curve is worked out at points a quarter of h apart and joined by straight lines; what lies between is
+//! off by less than a hundredth, and the whole is scaled so that the area stays what it was.
 
 use std::f64::consts::PI;
-use std::ops::Range;
 
 use super::background::{Background, Share};
 use super::numbers::{NumberColumn, Numbers};
+use crate::numerics;
 use crate::spectrum::Weighed;
 
 /// The factors that are tried.
@@ -23,6 +24,10 @@ const FACTORS: [f64; 5] = [0.25, 0.5, 1.0, 1.5, 2.5];
 const POINTS: f64 = 4.0;
 /// Bandwidths after which a kernel ends.
 const REACH: f64 = 5.0;
+/// Points from one kernel to the next, at most.
+const MOST_POINTS_BETWEEN: f64 = 64.0;
+/// Widths of a cell that its kernel is wide, at least. Kernels this far apart add up to a level within 1/500.
+const WIDTHS: f64 = 0.6;
 
 /// The density of one class.
 #[derive(Debug, Clone)]
@@ -41,8 +46,7 @@ impl Kernel {
         let classes = column.classes.iter().enumerate().map(|(class, numbers)| {
             let bandwidth = bandwidths.of_class(class, factor);
             let share = Share::of(numbers);
-            let groups = grouped(&numbers.cells, bandwidth / POINTS);
-            let curve = Curve::new(&groups, bandwidth, &share, &background);
+            let curve = Curve::new(&bumps(&numbers.cells, bandwidth), &share, &background);
             Kernel { bandwidth, curve, share, background }
         });
         classes.collect()
@@ -81,54 +85,46 @@ impl KernelLikelihood {
     }
 }
 
-/// More points than this are not tabulated.
-const MOST_POINTS: f64 = 4096.0;
+/// More cells than this are not tabulated: a number is then looked up in the curve of each class.
+const MOST_TABULATED: usize = 1 << 18;
 
-/// The logarithms of all densities at common points, as close together as the narrowest kernel asks for, the classes side
-/// by side: where a number lies is then worked out once and not for each class.
+/// The logarithms of all densities at the points of all curves, the classes side by side: where a number lies is then
+/// worked out once and not for each class.
 #[derive(Debug, Clone)]
 struct Table {
-    origin: f64,
-    steps_per_unit: f64,
+    points: Vec<f64>,
     ln: Vec<f64>,
     classes: usize,
 }
 
 impl Table {
     fn new(classes: &[Kernel]) -> Option<Self> {
-        let curves = || classes.iter().map(|class| &class.curve).filter(|curve| !curve.stretches.is_empty());
-        let steps_per_unit = curves().map(|curve| curve.steps_per_unit).max_by(f64::total_cmp)?;
-        let origin = curves().map(|curve| curve.stretches[0].0).min_by(f64::total_cmp)?;
-        let end = curves().map(Curve::end).max_by(f64::total_cmp)?;
-        let points = ((end - origin) * steps_per_unit).ceil() + 1.0;
-        if points > MOST_POINTS {
+        let mut points: Vec<f64> =
+            classes.iter().flat_map(|class| class.curve.points.iter().copied()).collect();
+        points.sort_unstable_by(f64::total_cmp);
+        points.dedup();
+        if points.len() * classes.len() > MOST_TABULATED {
             return None;
         }
-        let at = |point: usize| origin + point as f64 / steps_per_unit;
-        let mut ln = vec![0.0; points as usize * classes.len()];
-        for (i, class) in classes.iter().enumerate() {
-            let heights: Vec<f64> =
-                (0..points as usize).map(|point| libm::exp(class.ln(at(point)))).collect();
-            let regained = area(&heights, chord) / area(&heights, sagging);
-            for (row, height) in ln.chunks_exact_mut(classes.len()).zip(heights) {
-                row[i] = libm::log(regained * height);
-            }
-        }
-        Some(Table { origin, steps_per_unit, ln, classes: classes.len() })
+        let rows = points.iter().flat_map(|&x| classes.iter().map(move |class| class.ln(x)));
+        Some(Table { ln: rows.collect(), classes: classes.len(), points })
     }
 
     /// How far x is from one point to the next, and what stands there.
     #[inline]
     fn around(&self, x: f64) -> Option<(f64, &[f64], &[f64])> {
-        let position = (x - self.origin) * self.steps_per_unit;
-        if !(0.0..MOST_POINTS).contains(&position) {
-            return None;
-        }
-        let left = position as usize;
-        let rows = self.ln.get(left * self.classes..(left + 2) * self.classes)?;
-        let (a, b) = rows.split_at(self.classes);
-        Some((position - left as f64, a, b))
+        let (left, part) = place(&self.points, x)?;
+        let (a, b) = self.ln[left * self.classes..(left + 2) * self.classes].split_at(self.classes);
+        Some((part, a, b))
     }
+}
+
+/// The last of the points that is not above x, and how far x is from it to the next; `None` outside of them.
+#[inline]
+fn place(points: &[f64], x: f64) -> Option<(usize, f64)> {
+    let left = points.partition_point(|&point| point <= x).checked_sub(1)?;
+    let (a, b) = (points[left], *points.get(left + 1)?);
+    Some((left, (x - a) / (b - a)))
 }
 
 /// The best factor, and the log-likelihood of all rows, each without itself.
@@ -151,35 +147,28 @@ pub(crate) fn ln_without_one(column: &NumberColumn, factor: f64) -> Vec<Vec<f64>
     let bandwidths = Bandwidths::of(column);
     let of_class = |(class, numbers): (usize, &Numbers)| {
         let bandwidth = bandwidths.of_class(class, factor);
-        let groups = grouped(&numbers.cells, bandwidth / POINTS);
-        ln_of_others(&numbers.cells, &groups, numbers.weight, bandwidth, &background)
+        let each: Vec<Bump> = numbers.cells.iter().map(|cell| Bump::of(cell, bandwidth)).collect();
+        ln_of_others(&each, &bumps(&numbers.cells, bandwidth), numbers.weight, &background)
     };
     column.classes.iter().enumerate().map(of_class).collect()
 }
 
 fn leave_one_out(numbers: &Numbers, bandwidth: f64, background: &Background) -> f64 {
-    let groups = grouped(&numbers.cells, bandwidth / POINTS);
-    let ln = ln_of_others(&groups, &groups, numbers.weight, bandwidth, background);
-    groups.iter().zip(ln).map(|(group, ln)| group.weight * ln).sum()
+    let bumps = bumps(&numbers.cells, bandwidth);
+    let ln = ln_of_others(&bumps, &bumps, numbers.weight, background);
+    bumps.iter().zip(ln).map(|(bump, ln)| bump.weight * ln).sum()
 }
 
-/// The logarithm of the density at some numbers, which are in order and among the groups, each without one row there.
-fn ln_of_others(
-    numbers: &[Weighed],
-    groups: &[Weighed],
-    weight: f64,
-    bandwidth: f64,
-    background: &Background,
-) -> Vec<f64> {
+/// The logarithm of the density of a class at some numbers, which are in order and among the kernels, each without one row
+/// there.
+fn ln_of_others(numbers: &[Bump], bumps: &[Bump], weight: f64, background: &Background) -> Vec<f64> {
     let rest = weight - 1.0;
     let share = Share::of_weight(rest.max(0.0));
-    let mut start = 0;
-    let ln = numbers.iter().map(|number| {
-        let (sum, first) = sum_around(groups, start, number.value, bandwidth);
-        start = first;
+    let values: Vec<f64> = numbers.iter().map(|number| number.value).collect();
+    let ln = numbers.iter().zip(sums_at(&values, bumps)).map(|(number, sum)| {
         // A row does not speak for itself.
-        let others = (sum - number.weight.min(1.0)).max(0.0);
-        let density = if rest > 0.0 { others * peak(bandwidth) / rest } else { 0.0 };
+        let others = (sum - number.weight.min(1.0) * number.peak()).max(0.0);
+        let density = if rest > 0.0 { others / rest } else { 0.0 };
         background.ln_with(number.value, &share, density)
     });
     ln.collect()
@@ -212,124 +201,126 @@ impl Bandwidths {
     }
 }
 
-/// Numbers less than `width` apart as one, at their mean.
-fn grouped(cells: &[Weighed], width: f64) -> Vec<Weighed> {
-    let mut groups: Vec<Weighed> = Vec::new();
+/// A kernel and what it weighs.
+#[derive(Debug, Clone, Copy)]
+struct Bump {
+    value: f64,
+    weight: f64,
+    bandwidth: f64,
+}
+
+impl Bump {
+    fn of(cell: &Weighed, bandwidth: f64) -> Self {
+        let bandwidth = bandwidth.max(WIDTHS * cell.width);
+        Bump { value: cell.value, weight: cell.weight, bandwidth }
+    }
+
+    /// The height of a kernel of weight one.
+    fn peak(&self) -> f64 {
+        1.0 / (libm::sqrt(2.0 * PI) * self.bandwidth)
+    }
+
+    /// How far it reaches.
+    fn reach(&self) -> f64 {
+        REACH * self.bandwidth
+    }
+}
+
+/// The kernels of some numbers. Those less than a step of the curve apart have one together, at their mean.
+fn bumps(cells: &[Weighed], bandwidth: f64) -> Vec<Bump> {
+    let mut bumps: Vec<Bump> = Vec::new();
     let mut start = f64::NEG_INFINITY;
     for cell in cells {
-        match groups.last_mut() {
-            Some(group) if cell.value - start < width => {
-                group.weight += cell.weight;
-                group.value += (cell.value - group.value) * (cell.weight / group.weight);
+        match bumps.last_mut() {
+            Some(bump) if cell.value - start < bandwidth / POINTS => {
+                bump.weight += cell.weight;
+                bump.value += (cell.value - bump.value) * (cell.weight / bump.weight);
             }
             _ => {
-                groups.push(*cell);
+                bumps.push(Bump::of(cell, bandwidth));
                 start = cell.value;
             }
         }
     }
-    groups
+    bumps
 }
 
-/// Σ w exp(−½ z²) over the groups within reach of x, and the first of them; `start` is not after it.
-fn sum_around(groups: &[Weighed], mut start: usize, x: f64, bandwidth: f64) -> (f64, usize) {
-    while start < groups.len() && groups[start].value < x - REACH * bandwidth {
-        start += 1;
+/// The sum of all kernels at some points, which are in order.
+fn sums_at(points: &[f64], bumps: &[Bump]) -> Vec<f64> {
+    let mut sums = vec![0.0; points.len()];
+    for bump in bumps {
+        let first = points.partition_point(|&point| point < bump.value - bump.reach());
+        let within = points[first..].partition_point(|&point| point <= bump.value + bump.reach());
+        let (height, scale) = (bump.weight * bump.peak(), 1.0 / bump.bandwidth);
+        for (sum, point) in sums[first..].iter_mut().zip(&points[first..first + within]) {
+            let z = (point - bump.value) * scale;
+            *sum += height * numerics::exp(-0.5 * z * z);
+        }
     }
-    let within = groups[start..].iter().take_while(|group| group.value <= x + REACH * bandwidth);
-    let kernel = |group: &Weighed| {
-        let z = (x - group.value) / bandwidth;
-        group.weight * libm::exp(-0.5 * z * z)
-    };
-    (within.map(kernel).sum(), start)
+    sums
 }
 
-/// The height of a kernel.
-fn peak(bandwidth: f64) -> f64 {
-    1.0 / (libm::sqrt(2.0 * PI) * bandwidth)
-}
-
-/// Points joined by straight lines, wherever a kernel reaches.
-#[derive(Debug, Clone)]
+/// The logarithm of a density at points that are joined by straight lines.
+#[derive(Debug, Clone, Default)]
 struct Curve {
-    /// The first point of each stretch, and where its points begin.
-    stretches: Vec<(f64, usize)>,
-    /// Logarithms of the density.
     points: Vec<f64>,
-    steps_per_unit: f64,
+    ln: Vec<f64>,
 }
 
 impl Curve {
-    fn new(groups: &[Weighed], bandwidth: f64, share: &Share, background: &Background) -> Self {
-        let step = bandwidth / POINTS;
-        let mut curve = Curve { stretches: Vec::new(), points: Vec::new(), steps_per_unit: 1.0 / step };
-        let mut start = 0;
-        let mut rest = groups;
-        while let Some(first) = rest.first() {
-            // A stretch goes on until a gap that no kernel reaches across.
-            let gap =
-                rest.windows(2).position(|pair| pair[1].value - pair[0].value > 2.0 * REACH * bandwidth);
-            let members = gap.map_or(rest.len(), |gap| gap + 1);
-            let length = (rest[members - 1].value - first.value) / step + 2.0 * REACH * POINTS;
-            let origin = first.value - REACH * bandwidth;
-            curve.stretches.push((origin, curve.points.len()));
-            for point in 0..=length.ceil() as usize {
-                let (sum, first) = sum_around(groups, start, origin + point as f64 * step, bandwidth);
-                start = first;
-                curve.points.push(sum);
-            }
-            rest = &rest[members..];
+    fn new(bumps: &[Bump], share: &Share, background: &Background) -> Self {
+        let points = points_for(bumps, background);
+        let mut heights = sums_at(&points, bumps);
+        let own = share.own / area(&points, &heights, chord);
+        for (height, &x) in heights.iter_mut().zip(&points) {
+            *height = own * *height + share.imagined * background.density(x);
         }
-        curve.scale(step, share, background);
-        curve
-    }
-
-    /// Turns sums of kernels into logarithms of densities.
-    fn scale(&mut self, step: f64, share: &Share, background: &Background) {
-        let total = |curve: &Curve, mean: fn(f64, f64) -> f64| -> f64 {
-            curve.stretches().iter().map(|(_, range)| area(&curve.points[range.clone()], mean)).sum()
-        };
-        let own = share.own / (total(self, chord) * step);
-        for (origin, range) in self.stretches() {
-            for (i, point) in self.points[range].iter_mut().enumerate() {
-                let x = origin + i as f64 * step;
-                *point = own * *point + share.imagined * background.density(x);
-            }
-        }
-        let regained = total(self, chord) / total(self, sagging);
-        self.points.iter_mut().for_each(|point| *point = libm::log(*point * regained));
-    }
-
-    /// Where the last stretch ends.
-    fn end(&self) -> f64 {
-        let (origin, start) = *self.stretches.last().expect("asked of a curve that has one");
-        origin + (self.points.len() - 1 - start) as f64 / self.steps_per_unit
-    }
-
-    /// The origin of each stretch, and where its points stand.
-    fn stretches(&self) -> Vec<(f64, Range<usize>)> {
-        let ends = self.stretches.iter().skip(1).map(|stretch| stretch.1).chain([self.points.len()]);
-        self.stretches.iter().zip(ends).map(|(&(origin, start), end)| (origin, start..end)).collect()
+        let regained = area(&points, &heights, chord) / area(&points, &heights, sagging);
+        Curve { ln: heights.iter().map(|height| libm::log(height * regained)).collect(), points }
     }
 
     fn ln(&self, x: f64) -> Option<f64> {
-        let after = match self.stretches.as_slice() {
-            [only] => usize::from(only.0 <= x),
-            stretches => stretches.partition_point(|stretch| stretch.0 <= x),
-        };
-        let stretch = after.checked_sub(1)?;
-        let (origin, start) = self.stretches[stretch];
-        let end = self.stretches.get(after).map_or(self.points.len(), |next| next.1);
-        let position = (x - origin) * self.steps_per_unit;
-        let left = position as usize;
-        let points = self.points[start..end].get(left..left.checked_add(2)?)?;
-        Some(points[0] + (position - left as f64) * (points[1] - points[0]))
+        let (left, part) = place(&self.points, x)?;
+        Some(self.ln[left] + part * (self.ln[left + 1] - self.ln[left]))
     }
 }
 
-/// The area under points one apart, joined by lines of this mean.
-fn area(points: &[f64], mean: impl Fn(f64, f64) -> f64) -> f64 {
-    points.windows(2).map(|pair| mean(pair[0], pair[1])).sum()
+/// Points that are as close together as the kernels are narrow, and between them as the background asks for.
+fn points_for(bumps: &[Bump], background: &Background) -> Vec<f64> {
+    let mut points = Vec::new();
+    let Some(first) = bumps.first() else { return points };
+    points.push(first.value - first.reach());
+    extend_to(&mut points, first.value, first.bandwidth / POINTS);
+    for pair in bumps.windows(2) {
+        let (bump, next) = (&pair[0], &pair[1]);
+        let (end, start) = (bump.value + bump.reach(), next.value - next.reach());
+        if end < start {
+            extend_to(&mut points, end, bump.bandwidth / POINTS);
+            extend_to(&mut points, start, background.scale() / POINTS);
+            extend_to(&mut points, next.value, next.bandwidth / POINTS);
+        } else {
+            extend_to(&mut points, next.value, bump.bandwidth.min(next.bandwidth) / POINTS);
+        }
+    }
+    if let Some(last) = bumps.last() {
+        extend_to(&mut points, last.value + last.reach(), last.bandwidth / POINTS);
+    }
+    points.dedup(); // far from zero a step may be less than an ulp
+    points
+}
+
+/// Goes on to `end` in steps of this size or a little less.
+fn extend_to(points: &mut Vec<f64>, end: f64, step: f64) {
+    let start = points.last().copied().unwrap_or(end);
+    let steps = ((end - start) / step).ceil().clamp(1.0, MOST_POINTS_BETWEEN);
+    points.extend((1..steps as usize).map(|i| start + (end - start) * (i as f64 / steps)));
+    points.push(end);
+}
+
+/// The area under points that are joined by lines of this mean.
+fn area(points: &[f64], heights: &[f64], mean: impl Fn(f64, f64) -> f64) -> f64 {
+    let pieces = points.windows(2).zip(heights.windows(2));
+    pieces.map(|(x, height)| (x[1] - x[0]) * mean(height[0], height[1])).sum()
 }
 
 /// The mean of a straight line between two heights.

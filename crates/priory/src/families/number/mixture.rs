@@ -117,7 +117,7 @@ fn round(mixture: &[(f64, Normal)], cells: &[Weighed], least_variance: f64) -> (
     let mut sums = vec![(0.0, 0.0, 0.0); mixture.len()];
     let mut ln_likelihood = 0.0;
     let mut terms = vec![0.0; mixture.len()];
-    for &Weighed { value, weight } in cells {
+    for &Weighed { value, weight, width } in cells {
         for (term, (share, normal)) in terms.iter_mut().zip(mixture) {
             *term = libm::log(*share) + normal.ln(value);
         }
@@ -128,7 +128,8 @@ fn round(mixture: &[(f64, Normal)], cells: &[Weighed], least_variance: f64) -> (
             let part = weight * libm::exp(term - most) / total;
             // Around the old mean, so that a large offset cancels nothing.
             let gap = value - normal.mean;
-            *sum = (sum.0 + part, sum.1 + part * gap, sum.2 + part * gap * gap);
+            let square = gap * gap + width * width / 12.0; // the numbers of a cell lie all over it
+            *sum = (sum.0 + part, sum.1 + part * gap, sum.2 + part * square);
         }
     }
     let n: f64 = sums.iter().map(|sum| sum.0).sum();

@@ -10,6 +10,7 @@ mod histogram;
 mod kernel;
 mod log_normal;
 mod mdl;
+mod memo;
 mod mixture;
 mod normal;
 mod numbers;
@@ -28,6 +29,7 @@ pub(crate) use choose::Choice;
 use gamma::Gamma;
 use kernel::{Kernel, KernelLikelihood};
 use log_normal::LogNormal;
+use memo::Memo;
 use mixture::Mixture;
 pub(crate) use normal::floored;
 use normal::{Normal, NormalLikelihood};
@@ -375,7 +377,7 @@ impl Fitted {
     pub(crate) fn add_log_likelihood(&self, values: &[f64], scores: &mut [f64]) -> u64 {
         match self {
             Fitted::Normal(normal) => normal.add_log_likelihood(values, scores),
-            Fitted::Student(classes) => add(classes, values, scores, Student::ln),
+            Fitted::Student(classes) => Student::add_log_likelihood(classes, values, scores),
             Fitted::Exponential(classes) => add(classes, values, scores, Exponential::ln),
             Fitted::Poisson(classes) => add(classes, values, scores, Poisson::ln),
             Fitted::Geometric(classes) => add(classes, values, scores, Geometric::ln),
@@ -393,9 +395,11 @@ impl Fitted {
 }
 
 fn add<D>(classes: &[D], values: &[f64], scores: &mut [f64], ln: impl Fn(&D, f64) -> f64) {
+    let mut memo = Memo::new(classes.len(), values.len());
     for (scores, &x) in scores.chunks_exact_mut(classes.len()).zip(values) {
         if !x.is_nan() {
-            scores.iter_mut().zip(classes).for_each(|(score, class)| *score += ln(class, x));
+            let lns = memo.get(x, |class| ln(&classes[class], x));
+            scores.iter_mut().zip(lns).for_each(|(score, ln)| *score += ln);
         }
     }
 }

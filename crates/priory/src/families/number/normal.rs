@@ -8,6 +8,7 @@
 use std::f64::consts::PI;
 
 use super::numbers::{NumberColumn, Numbers};
+use crate::moments::engine::{Loop, vectorized};
 use crate::settings::VarianceFloor;
 
 /// A normal distribution.
@@ -74,10 +75,27 @@ impl NormalLikelihood {
 
     /// Adds log p(x | class) of every row to its scores; a missing x adds nothing.
     pub(crate) fn add_log_likelihood(&self, values: &[f64], scores: &mut [f64]) {
-        let classes = self.mean.len();
-        let (mean, precision_root, log_peak) =
-            (&self.mean[..classes], &self.precision_root[..classes], &self.log_peak[..classes]);
-        for (scores, &x) in scores.chunks_exact_mut(classes).zip(values) {
+        vectorized(Rows { normals: self, values, scores });
+    }
+}
+
+/// Rows to be scored.
+struct Rows<'a> {
+    normals: &'a NormalLikelihood,
+    values: &'a [f64],
+    scores: &'a mut [f64],
+}
+
+impl Loop for Rows<'_> {
+    #[inline(always)]
+    fn run(self) {
+        let classes = self.normals.classes();
+        let (mean, precision_root, log_peak) = (
+            &self.normals.mean[..classes],
+            &self.normals.precision_root[..classes],
+            &self.normals.log_peak[..classes],
+        );
+        for (scores, &x) in self.scores.chunks_exact_mut(classes).zip(self.values) {
             if x.is_nan() {
                 continue;
             }

@@ -88,11 +88,11 @@ impl Numbers {
         }
     }
 
-    /// The same after a function that keeps the order of the numbers. The moments are those of the cells.
+    /// The same after a function that keeps the order of the numbers. The moments are those of the cells, whose widths
+    /// are lost.
     pub(crate) fn map(&self, f: impl Fn(f64) -> f64) -> Numbers {
-        let cells: Vec<Weighed> =
-            self.cells.iter().map(|cell| Weighed { value: f(cell.value), weight: cell.weight }).collect();
-        Numbers::from_cells(cells)
+        let moved = |cell: &Weighed| Weighed { value: f(cell.value), weight: cell.weight, width: 0.0 };
+        Numbers::from_cells(self.cells.iter().map(moved).collect())
     }
 
     pub(crate) fn from_cells(cells: Vec<Weighed>) -> Numbers {

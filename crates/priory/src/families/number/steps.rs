@@ -71,17 +71,35 @@ impl Bins {
     /// ln g(x | bin).
     pub(crate) fn ln_within(&self, bin: usize, x: f64) -> f64 {
         let (low, high) = self.edges(bin);
-        let width = high - low;
-        let tails = f64::from(u8::from(bin == 0) + u8::from(bin == self.cuts.len()));
-        let beyond = 1.0 / (self.pooled[bin] + tails + 1.0);
         let distance = if bin == 0 && x < low {
             low - x
         } else if bin == self.cuts.len() && x > high {
             x - high
         } else {
-            return libm::log((1.0 - tails * beyond) / width);
+            return self.ln_inside(bin);
         };
-        libm::log(beyond / width) - 2.0 * libm::log1p(distance / width)
+        libm::log(self.beyond(bin) / (high - low)) - 2.0 * libm::log1p(distance / (high - low))
+    }
+
+    /// ln g(x | bin) for an x between the edges of the bin.
+    fn ln_inside(&self, bin: usize) -> f64 {
+        let (low, high) = self.edges(bin);
+        libm::log((1.0 - self.tails(bin) * self.beyond(bin)) / (high - low))
+    }
+
+    /// How many sides of a bin have no edge.
+    fn tails(&self, bin: usize) -> f64 {
+        f64::from(u8::from(bin == 0) + u8::from(bin == self.cuts.len()))
+    }
+
+    /// The share of a bin that lies beyond each edge that is none.
+    fn beyond(&self, bin: usize) -> f64 {
+        1.0 / (self.pooled[bin] + self.tails(bin) + 1.0)
+    }
+
+    /// Whether x may lie beyond the numbers that were seen.
+    fn is_beyond(&self, x: f64) -> bool {
+        !(self.low..=self.high).contains(&x)
     }
 }
 
@@ -91,14 +109,23 @@ pub(crate) struct StepsLikelihood {
     pub(crate) bins: Bins,
     /// ln P(bin | class), the classes side by side.
     ln: Vec<f64>,
+    /// The same and ln g(x | bin) for an x between the edges of the bin.
+    ln_density: Vec<f64>,
     classes: usize,
 }
 
 impl StepsLikelihood {
     /// From ln P(bin | class), one list per class.
     pub(crate) fn new(bins: Bins, ln: &[Vec<f64>]) -> Self {
-        let rows = (0..bins.len()).flat_map(|bin| ln.iter().map(move |class| class[bin]));
-        StepsLikelihood { ln: rows.collect(), classes: ln.len(), bins }
+        let classes = ln.len();
+        let ln: Vec<f64> = (0..bins.len()).flat_map(|bin| ln.iter().map(move |class| class[bin])).collect();
+        let inside = (0..bins.len()).flat_map(|bin| std::iter::repeat_n(bins.ln_inside(bin), classes));
+        StepsLikelihood {
+            ln_density: ln.iter().zip(inside).map(|(ln, inside)| ln + inside).collect(),
+            ln,
+            classes,
+            bins,
+        }
     }
 
     pub(crate) fn classes(&self) -> usize {
@@ -116,9 +143,13 @@ impl StepsLikelihood {
                 continue;
             }
             let bin = self.bins.bin(x);
-            let within = self.bins.ln_within(bin, x);
-            let ln = &self.ln[bin * self.classes..][..self.classes];
-            scores.iter_mut().zip(ln).for_each(|(score, ln)| *score += ln + within);
+            let row = bin * self.classes..(bin + 1) * self.classes;
+            if self.bins.is_beyond(x) {
+                let beyond = self.bins.ln_within(bin, x);
+                scores.iter_mut().zip(&self.ln[row]).for_each(|(score, ln)| *score += ln + beyond);
+            } else {
+                scores.iter_mut().zip(&self.ln_density[row]).for_each(|(score, ln)| *score += ln);
+            }
         }
     }
 }

@@ -14,6 +14,7 @@
 use std::f64::consts::PI;
 
 use super::numbers::{NumberColumn, Numbers};
+use crate::moments::engine::{Loop, vectorized};
 use crate::numerics::ln_1p;
 
 /// Rows that the mean of the column counts for.
@@ -75,13 +76,55 @@ impl Student {
 
     #[inline]
     pub(crate) fn ln(&self, x: f64) -> f64 {
+        let near = self.ln_near(x);
+        if near.is_nan() { self.ln_far(x) } else { near }
+    }
+
+    /// NaN for an x so far away that the square of its distance is infinite.
+    #[inline(always)]
+    fn ln_near(&self, x: f64) -> f64 {
         let z = (x - self.location) / self.scale;
-        let square = z * z / self.freedom;
-        let ln_one_plus_square = if square.is_finite() {
-            ln_1p(square)
-        } else {
-            2.0 * libm::log(z.abs()) - libm::log(self.freedom)
-        };
-        self.ln_peak - 0.5 * (self.freedom + 1.0) * ln_one_plus_square
+        self.ln_peak - 0.5 * (self.freedom + 1.0) * ln_1p(z * z / self.freedom)
+    }
+
+    fn ln_far(&self, x: f64) -> f64 {
+        let ln_z = libm::log((x - self.location).abs()) - libm::log(self.scale);
+        self.ln_peak - 0.5 * (self.freedom + 1.0) * (2.0 * ln_z - libm::log(self.freedom))
+    }
+
+    /// Adds log p(x | class) of every row to its scores; a missing x adds nothing.
+    pub(crate) fn add_log_likelihood(classes: &[Student], values: &[f64], scores: &mut [f64]) {
+        vectorized(Rows { classes, values, scores });
+    }
+}
+
+/// Rows to be scored.
+struct Rows<'a> {
+    classes: &'a [Student],
+    values: &'a [f64],
+    scores: &'a mut [f64],
+}
+
+impl Loop for Rows<'_> {
+    #[inline(always)]
+    fn run(self) {
+        const AT_ONCE: usize = 64;
+        let classes = self.classes.len();
+        let mut lns = [0.0; AT_ONCE];
+        for (values, scores) in self.values.chunks(AT_ONCE).zip(self.scores.chunks_mut(AT_ONCE * classes)) {
+            for (class, student) in self.classes.iter().enumerate() {
+                let lns = &mut lns[..values.len()];
+                for (ln, &x) in lns.iter_mut().zip(values) {
+                    *ln = if x.is_nan() { 0.0 } else { student.ln_near(x) };
+                }
+                if lns.iter().any(|ln| ln.is_nan()) {
+                    lns.iter_mut()
+                        .zip(values)
+                        .filter(|(ln, _)| ln.is_nan())
+                        .for_each(|(ln, &x)| *ln = student.ln_far(x));
+                }
+                scores.chunks_exact_mut(classes).zip(lns).for_each(|(scores, ln)| scores[class] += *ln);
+            }
+        }
     }
 }

@@ -279,6 +279,33 @@ fn the_sensible_family_is_chosen() {
     assert_eq!(chosen(&[&[], &[]]).family, Family::Student);
 }
 
+/// A spectrum of so many different numbers is of cells as wide as a sixteenth of the number, and no family may take the
+/// cells for what the numbers are like.
+#[test]
+fn coarse_cells_are_not_taken_for_humps() {
+    let mut random = Random(11);
+    let mut five = |draw: &mut dyn FnMut(&mut Random, f64) -> f64| -> Vec<Vec<f64>> {
+        (1..=5).map(|k| many(20_000, || draw(&mut random, k.into()))).collect()
+    };
+    let family = |classes: &[Vec<f64>]| {
+        let classes: Vec<&[f64]> = classes.iter().map(Vec::as_slice).collect();
+        assert!(!column(&classes).exact);
+        chosen(&classes).family
+    };
+    let normal = five(&mut |random, k| 0.3 * k + (0.4 + 0.3 * k) * random.normal());
+    assert_eq!(family(&normal), Family::Student);
+    assert_eq!(family(&five(&mut |random, k| k * random.exponential())), Family::Exponential);
+    assert_eq!(family(&five(&mut |random, k| libm::exp(0.3 * k + random.normal()))), Family::LogNormal);
+
+    // Who asks for kernels gets nearly the density that the numbers are from.
+    let classes: Vec<&[f64]> = normal.iter().map(Vec::as_slice).collect();
+    let kernel = fitted(Family::Kernel, &classes);
+    let truth = Normal { mean: 0.3, variance: 0.49 };
+    let fresh = many(5000, || truth.mean + 0.7 * random.normal());
+    let gap = fresh.iter().map(|&x| truth.ln(x) - kernel.ln(x)[0]).sum::<f64>() / 5000.0;
+    assert!(gap < 0.02, "{gap} nats per row");
+}
+
 #[test]
 fn what_a_family_cannot_have_produced_is_refused() {
     let refusal = |family: Family, numbers: &[f64]| {
