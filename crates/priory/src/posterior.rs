@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use crate::families::Unseen;
+use crate::numerics;
 
 /// log P(class, x) for every row and class.
 #[derive(Debug, Clone)]
@@ -182,7 +183,13 @@ fn softmax(log_weights: &[f64], probability: &mut [f64]) -> f64 {
 #[inline]
 pub(crate) fn exp_of_negative(x: f64) -> f64 {
     const ZERO_BELOW: f64 = -745.5; // half the smallest f64 is exp(−745.133…)
-    if x < ZERO_BELOW { 0.0 } else { libm::exp(x) }
+    if x >= -700.0 {
+        numerics::exp(x)
+    } else if x < ZERO_BELOW {
+        0.0
+    } else {
+        libm::exp(x)
+    }
 }
 
 /// The position of the largest value; of equals the first.

@@ -31,6 +31,7 @@ use crate::batch::Batch;
 use crate::error::{Error, Result};
 use crate::exact::ExactSum;
 use crate::moments::Wide;
+use crate::numerics;
 use crate::posterior::{Outcome, Scores, argmax, exp_of_negative};
 use crate::tally::Tally;
 use crate::vocabulary::Vocabulary;
@@ -320,7 +321,8 @@ impl RowPosterior {
     /// From logarithms of what P is proportional to.
     ///
     /// 1 − P(k) is the sum of the others. With the largest weight scaled to one it is at least one for every class
-    /// but the best, and taking a class out of it loses nothing; for the best it is added up on a scale of its own.
+    /// but the best, and taking a class out of it loses nothing. For the best it is the sum of what is left; if that is
+    /// nearly nothing, it is added up on a scale of its own.
     fn set(&mut self, log_weights: &[f64]) {
         let best = argmax(log_weights);
         let largest = log_weights[best];
@@ -331,30 +333,35 @@ impl RowPosterior {
             self.probability.resize(log_weights.len(), 0.0);
             return self.log_odds.resize(log_weights.len(), f64::NEG_INFINITY);
         }
-        // Adding zero in place of the best class changes nothing and takes no branch.
-        let unless_best = |class: usize, x: f64, otherwise: f64| if class == best { otherwise } else { x };
-        let (mut sum, mut rest, mut second) = (0.0, 0.0, f64::NEG_INFINITY);
+        let (mut sum, mut rest) = (0.0, 0.0);
         for (class, x) in log_weights.iter().enumerate() {
             let weight = exp_of_negative(x - largest);
             self.probability.push(weight);
             sum += weight;
-            rest += unless_best(class, weight, 0.0);
-            second = unless_best(class, *x, f64::NEG_INFINITY).max(second);
+            rest += if class == best { 0.0 } else { weight }; // takes no branch
         }
-        let log_rest = libm::log1p(rest); // that of most classes of many
-        let mut rest_by_second = 0.0;
-        for (class, (x, p)) in log_weights.iter().zip(&mut self.probability).enumerate() {
-            let log_others = if *p == 0.0 { log_rest } else { libm::log1p(rest - *p) };
+        let log_rest = numerics::ln_1p(rest); // that of most classes of many
+        for (x, p) in log_weights.iter().zip(&mut self.probability) {
+            let log_others = if *p == 0.0 { log_rest } else { numerics::ln_1p((rest - *p).max(0.0)) };
             self.log_odds.push((x - largest) - log_others);
-            rest_by_second += unless_best(class, exp_of_negative((x - second).min(0.0)), 0.0);
             *p /= sum;
         }
-        self.log_odds[best] = if second == f64::NEG_INFINITY {
-            f64::INFINITY
+        let others = log_weights.iter().enumerate().filter(|&(class, _)| class != best).map(|(_, x)| *x);
+        self.log_odds[best] = if rest > f64::MIN_POSITIVE / f64::EPSILON {
+            -libm::log(rest)
         } else {
-            (largest - second) - libm::log(rest_by_second)
+            largest - log_sum(others)
         };
     }
+}
+
+/// log Σ exp(x), however small the terms are.
+fn log_sum(terms: impl Iterator<Item = f64> + Clone) -> f64 {
+    let largest = terms.clone().fold(f64::NEG_INFINITY, f64::max);
+    if largest == f64::NEG_INFINITY {
+        return largest;
+    }
+    largest + libm::log(terms.map(|x| exp_of_negative(x - largest)).sum())
 }
 
 /// Log-odds without the digits that depend on the order in which the log-joints were summed: what is the same in
