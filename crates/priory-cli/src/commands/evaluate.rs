@@ -99,7 +99,7 @@ impl<'a> Split<'a> {
                 })?;
                 let mut statistics = empty();
                 parts.iter().try_for_each(|part| statistics.merge(part))?;
-                let models = statistics.models(settings)?;
+                let models = statistics.models(settings, tables.threads)?;
                 let folds = InOrder::new(Folds::new(k, seed)?);
                 let look = |batch: &Batch, turn: &Turn<'_>| {
                     let assigned = folds.take(turn, |folds| folds.assign(batch))?;

@@ -3,6 +3,8 @@
 //! Statistics of fold j are Sⱼ, of everything S = Σ Sⱼ. The model that is asked about fold j follows from S − Sⱼ,
 //! bit for bit what training on the other folds would give. With a fold for every row it is leave-one-out.
 
+use std::{panic, thread};
+
 use super::Evaluation;
 use crate::batch::Batch;
 use crate::error::{Error, Result};
@@ -23,7 +25,7 @@ use crate::statistics::Statistics;
 ///
 /// let mut statistics = FoldStatistics::empty(&schema, 3);
 /// let parts = statistics.observe(&days, &assigned)?;
-/// let models = statistics.models(&Settings::default())?;
+/// let models = statistics.models(&Settings::default(), 1)?;
 /// let mut evaluation = Evaluation::new();
 /// models.evaluate(&parts, &mut evaluation)?;
 /// assert_eq!(evaluation.report().rows, 3);
@@ -97,25 +99,46 @@ impl FoldStatistics {
         Ok(self.without(self.total()?, fold))
     }
 
-    /// For each fold the model that follows from all the others.
+    /// For each fold the model that follows from all the others, estimated on so many threads.
     ///
     /// # Errors
     /// If there is nothing to learn from, or the settings do not fit the data.
-    pub fn models(&self, settings: &Settings) -> Result<FoldModels> {
+    pub fn models(&self, settings: &Settings, threads: usize) -> Result<FoldModels> {
         let total = self.total()?;
-        let (mut models, mut baselines) = (Vec::new(), Vec::new());
-        for fold in 0..self.folds.len() {
-            let training = self.without(total.clone(), fold);
-            if training.rows() == 0 && total.rows() > 0 {
-                return Err(Error::Settings(
-                    "all rows are in one fold, which leaves none to train on; there are too few of them"
-                        .into(),
-                ));
-            }
-            models.push(training.estimate(settings)?);
-            baselines.push(majority_class(&training).unwrap_or_default().to_owned());
-        }
+        let threads = threads.clamp(1, self.folds.len());
+        let estimate_some = |thread: usize| -> Vec<Result<(Model, String)>> {
+            let folds = (thread..self.folds.len()).step_by(threads);
+            folds.map(|fold| self.estimate_without(fold, &total, settings)).collect()
+        };
+        let mut estimated: Vec<_> = thread::scope(|scope| {
+            let handles: Vec<_> =
+                (1..threads).map(|thread| scope.spawn(move || estimate_some(thread))).collect();
+            let own = estimate_some(0);
+            let join = |handle: thread::ScopedJoinHandle<'_, _>| {
+                handle.join().unwrap_or_else(|panicked| panic::resume_unwind(panicked))
+            };
+            std::iter::once(own).chain(handles.into_iter().map(join)).map(Vec::into_iter).collect()
+        });
+        // Thread t has the folds t, t + threads, …
+        let in_order = (0..self.folds.len()).map_while(|fold| estimated[fold % threads].next());
+        let (models, baselines) = in_order.collect::<Result<_>>()?;
         Ok(FoldModels { schema: total.schema().clone(), models, baselines })
+    }
+
+    /// The model for a fold, and the majority class of what it is trained on.
+    fn estimate_without(
+        &self,
+        fold: usize,
+        total: &Statistics,
+        settings: &Settings,
+    ) -> Result<(Model, String)> {
+        let training = self.without(total.clone(), fold);
+        if training.rows() == 0 && total.rows() > 0 {
+            return Err(Error::Settings(
+                "all rows are in one fold, which leaves none to train on; there are too few of them".into(),
+            ));
+        }
+        Ok((training.estimate(settings)?, majority_class(&training).unwrap_or_default().to_owned()))
     }
 
     /// The total without one of the folds that it was added up from, so it need not be asked whether that can be.
