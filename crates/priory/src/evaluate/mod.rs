@@ -31,6 +31,7 @@ use crate::batch::Batch;
 use crate::error::{Error, Result};
 use crate::exact::ExactSum;
 use crate::moments::Wide;
+use crate::moments::engine::{Loop, vectorized};
 use crate::numerics;
 use crate::posterior::{Outcome, Scores, argmax, exp_of_negative};
 use crate::tally::Tally;
@@ -327,31 +328,67 @@ impl RowPosterior {
         let best = argmax(log_weights);
         let largest = log_weights[best];
         self.best = best;
-        self.probability.clear();
-        self.log_odds.clear();
+        self.probability.resize(log_weights.len(), 0.0);
+        self.log_odds.resize(log_weights.len(), 0.0);
         if largest == f64::NEG_INFINITY {
-            self.probability.resize(log_weights.len(), 0.0);
-            return self.log_odds.resize(log_weights.len(), f64::NEG_INFINITY);
+            self.probability.fill(0.0);
+            return self.log_odds.fill(f64::NEG_INFINITY);
         }
+        vectorized(Weights { log_weights, largest, weights: &mut self.probability });
         let (mut sum, mut rest) = (0.0, 0.0);
-        for (class, x) in log_weights.iter().enumerate() {
-            let weight = exp_of_negative(x - largest);
-            self.probability.push(weight);
+        for (class, weight) in self.probability.iter().enumerate() {
             sum += weight;
-            rest += if class == best { 0.0 } else { weight }; // takes no branch
+            rest += if class == best { 0.0 } else { *weight }; // takes no branch
         }
-        let log_rest = numerics::ln_1p(rest); // that of most classes of many
-        for (x, p) in log_weights.iter().zip(&mut self.probability) {
-            let log_others = if *p == 0.0 { log_rest } else { numerics::ln_1p((rest - *p).max(0.0)) };
-            self.log_odds.push((x - largest) - log_others);
-            *p /= sum;
-        }
+        vectorized(LogOdds {
+            log_weights,
+            largest,
+            rest,
+            weights: &self.probability,
+            log_odds: &mut self.log_odds,
+        });
+        self.probability.iter_mut().for_each(|p| *p /= sum);
         let others = log_weights.iter().enumerate().filter(|&(class, _)| class != best).map(|(_, x)| *x);
         self.log_odds[best] = if rest > f64::MIN_POSITIVE / f64::EPSILON {
             -libm::log(rest)
         } else {
             largest - log_sum(others)
         };
+    }
+}
+
+/// exp(x − the largest). What is below e⁻⁷⁰⁰ is nothing beside it.
+struct Weights<'a> {
+    log_weights: &'a [f64],
+    largest: f64,
+    weights: &'a mut [f64],
+}
+
+impl Loop for Weights<'_> {
+    #[inline(always)]
+    fn run(self) {
+        for (weight, log_weight) in self.weights.iter_mut().zip(self.log_weights) {
+            let x = log_weight - self.largest;
+            *weight = if x < -700.0 { 0.0 } else { numerics::exp(x.max(-700.0)) };
+        }
+    }
+}
+
+/// The log-odds of every class but the best: log weight − log (1 + the rest without it).
+struct LogOdds<'a> {
+    log_weights: &'a [f64],
+    largest: f64,
+    rest: f64,
+    weights: &'a [f64],
+    log_odds: &'a mut [f64],
+}
+
+impl Loop for LogOdds<'_> {
+    #[inline(always)]
+    fn run(self) {
+        for ((odds, x), weight) in self.log_odds.iter_mut().zip(self.log_weights).zip(self.weights) {
+            *odds = (x - self.largest) - numerics::ln_1p((self.rest - weight).max(0.0));
+        }
     }
 }
 

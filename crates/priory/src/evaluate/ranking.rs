@@ -18,7 +18,7 @@ use crate::exact::{ExactSum, two_sum};
 const MOST_SCORES: usize = 1 << 17;
 
 /// Distinct scores kept for all classes together.
-const MOST_SCORES_TOGETHER: usize = 1 << 21;
+const MOST_SCORES_TOGETHER: usize = 1 << 19;
 
 /// Entries that are collected before it is worth sorting them.
 const FEW_ENTRIES: usize = 64;
@@ -148,18 +148,19 @@ impl Ranking {
         summed.clear();
         let mut entries = &self.entries[..];
         let mut others = &self.others[..];
-        loop {
-            let key = match (entries.first(), others.first()) {
-                (Some(entry), Some(&other)) => entry.key.min(other),
-                (Some(entry), None) => entry.key,
-                (None, Some(&other)) => other,
-                (None, None) => break,
-            };
-            let (tied, later) = entries.split_at(leading(entries, |entry| entry.key == key));
-            let (ones, later_others) = others.split_at(leading(others, |&other| other == key));
-            add_up(key, tied, ones.len() as f64, summed);
-            (entries, others) = (later, later_others);
+        while let Some(&key) = others.first() {
+            // Between two of them there mostly is no entry.
+            let before = leading(entries, |entry| entry.key < key);
+            entries[..before]
+                .chunk_by(|a, b| a.key == b.key)
+                .for_each(|tied| add_up(tied[0].key, tied, 0.0, summed));
+            let (tied, later) =
+                entries[before..].split_at(leading(&entries[before..], |entry| entry.key == key));
+            let ones = leading(others, |&other| other == key);
+            add_up(key, tied, ones as f64, summed);
+            (entries, others) = (later, &others[ones..]);
         }
+        entries.chunk_by(|a, b| a.key == b.key).for_each(|tied| add_up(tied[0].key, tied, 0.0, summed));
         std::mem::swap(&mut self.entries, summed);
         self.others.clear();
     }

@@ -8,6 +8,7 @@
 
 use super::numbers::{NumberColumn, Numbers};
 use super::student::Student;
+use crate::numerics;
 
 /// Tails heavy enough for anything.
 const FREEDOM: f64 = 3.0;
@@ -28,7 +29,8 @@ impl Background {
 
     /// The density of the imagined rows.
     pub(crate) fn density(&self, x: f64) -> f64 {
-        libm::exp(self.0.ln(x))
+        let ln = self.0.ln(x);
+        if ln.abs() < 700.0 { numerics::exp(ln) } else { libm::exp(ln) }
     }
 
     /// The logarithm of the density of a class, of which its own rows say `density`.

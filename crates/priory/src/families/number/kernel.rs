@@ -55,6 +55,23 @@ impl Kernel {
     pub(crate) fn ln(&self, x: f64) -> f64 {
         self.curve.ln(x).unwrap_or_else(|| self.background.ln_with(x, &self.share, 0.0))
     }
+
+    /// The same for many numbers, which are in order.
+    fn ln_in_order<'a>(&'a self, numbers: &'a [f64]) -> impl Iterator<Item = f64> + 'a {
+        let Curve { points, ln } = &self.curve;
+        let mut left = 0;
+        numbers.iter().map(move |&x| {
+            while left + 1 < points.len() && points[left + 1] <= x {
+                left += 1;
+            }
+            match points.get(left + 1) {
+                Some(&right) if points[left] <= x => {
+                    between((x - points[left]) / (right - points[left]), ln[left], ln[left + 1])
+                }
+                _ => self.background.ln_with(x, &self.share, 0.0),
+            }
+        })
+    }
 }
 
 /// The densities of all classes, and a table of them where one is not too large.
@@ -75,7 +92,7 @@ impl KernelLikelihood {
             match self.table.as_ref().and_then(|table| table.around(x)) {
                 Some((part, left, right)) => {
                     for ((score, left), right) in scores.iter_mut().zip(left).zip(right) {
-                        *score += left + part * (right - left);
+                        *score += between(part, *left, *right);
                     }
                 }
                 None if x.is_nan() => {}
@@ -106,8 +123,12 @@ impl Table {
         if points.len() * classes.len() > MOST_TABULATED {
             return None;
         }
-        let rows = points.iter().flat_map(|&x| classes.iter().map(move |class| class.ln(x)));
-        Some(Table { ln: rows.collect(), classes: classes.len(), points })
+        let mut ln = vec![0.0; points.len() * classes.len()];
+        for (i, class) in classes.iter().enumerate() {
+            let cells = ln.iter_mut().skip(i).step_by(classes.len());
+            cells.zip(class.ln_in_order(&points)).for_each(|(cell, value)| *cell = value);
+        }
+        Some(Table { ln, classes: classes.len(), points })
     }
 
     /// How far x is from one point to the next, and what stands there.
@@ -127,8 +148,18 @@ fn place(points: &[f64], x: f64) -> Option<(usize, f64)> {
     Some((left, (x - a) / (b - a)))
 }
 
+/// What lies on a straight line so far from its left end to its right.
+#[inline(always)]
+fn between(part: f64, left: f64, right: f64) -> f64 {
+    left + part * (right - left)
+}
+
 /// The best factor, and the log-likelihood of all rows, each without itself.
 pub(crate) fn best_factor(column: &NumberColumn) -> (f64, f64) {
+    *column.best_factor.get_or_init(|| find_best_factor(column))
+}
+
+fn find_best_factor(column: &NumberColumn) -> (f64, f64) {
     let background = Background::of(column);
     let bandwidths = Bandwidths::of(column);
     let likelihood = |factor: f64| -> f64 {
@@ -281,7 +312,7 @@ impl Curve {
 
     fn ln(&self, x: f64) -> Option<f64> {
         let (left, part) = place(&self.points, x)?;
-        Some(self.ln[left] + part * (self.ln[left + 1] - self.ln[left]))
+        Some(between(part, self.ln[left], self.ln[left + 1]))
     }
 }
 

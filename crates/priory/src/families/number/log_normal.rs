@@ -2,6 +2,8 @@
 //!
 //! log p(x) = log t(ln x) − ln x    for x > 0
 
+use std::cell::OnceCell;
+
 use super::numbers::NumberColumn;
 use super::student::Student;
 
@@ -31,5 +33,6 @@ pub(crate) fn logarithms(column: &NumberColumn) -> NumberColumn {
         classes: column.classes.iter().map(|class| class.map(libm::log)).collect(),
         pooled: column.pooled.map(libm::log),
         exact: false,
+        best_factor: OnceCell::new(),
     }
 }

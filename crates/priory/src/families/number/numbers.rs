@@ -1,6 +1,8 @@
 //! A column of numbers as the families see it: for each class, and for all together, the first two moments and the
 //! numbers themselves as far as the spectrum tells them apart.
 
+use std::cell::OnceCell;
+
 use super::NumberStatistics;
 use crate::families::Removed;
 use crate::moments::Moments;
@@ -25,6 +27,9 @@ pub(crate) struct NumberColumn {
     pub(crate) pooled: Numbers,
     /// Whether the cells hold every number as it was, none of them rounded.
     pub(crate) exact: bool,
+    /// What [`kernel::best_factor`](super::kernel::best_factor) found: it is asked when the family is chosen, and again
+    /// when it is fitted.
+    pub(crate) best_factor: OnceCell<(f64, f64)>,
 }
 
 impl NumberColumn {
@@ -51,7 +56,7 @@ impl NumberColumn {
             }
             pooled.cells = together(&classes);
         }
-        NumberColumn { classes, pooled, exact }
+        NumberColumn { classes, pooled, exact, best_factor: OnceCell::new() }
     }
 
     /// Whether every number is known to be whole.

@@ -138,11 +138,16 @@ impl StepsLikelihood {
     }
 
     pub(crate) fn add_log_likelihood(&self, values: &[f64], scores: &mut [f64]) {
+        // Often the same number comes again and again.
+        let mut last = (f64::NAN, 0);
         for (scores, &x) in scores.chunks_exact_mut(self.classes).zip(values) {
             if x.is_nan() {
                 continue;
             }
-            let bin = self.bins.bin(x);
+            if x != last.0 {
+                last = (x, self.bins.bin(x));
+            }
+            let bin = last.1;
             let row = bin * self.classes..(bin + 1) * self.classes;
             if self.bins.is_beyond(x) {
                 let beyond = self.bins.ln_within(bin, x);
