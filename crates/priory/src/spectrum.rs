@@ -32,6 +32,7 @@ pub(crate) struct Spectrum {
     level: u32,
     cells: Vec<Cell>,
     index: Index,
+    window: Window,
     /// One row per cell.
     counts: Tally,
 }
@@ -57,7 +58,8 @@ impl Spectrum {
         let few = cells.len() <= MOST_CELLS || level == MOST_DROPPED;
         let sound = few && cells.is_sorted_by(|a, b| a < b) && cells.iter().all(finite);
         let index = Index::of(&cells);
-        (sound && counts.rows() == cells.len()).then_some(Spectrum { level, cells, index, counts })
+        let window = Window::over(&cells, level);
+        (sound && counts.rows() == cells.len()).then_some(Spectrum { level, cells, index, window, counts })
     }
 
     /// How many low bits of the numbers are dropped.
@@ -79,17 +81,27 @@ impl Spectrum {
         for rows in counted.chunks(ROWS_AT_ONCE) {
             let level = self.level;
             for (id, row) in ids.iter_mut().zip(rows) {
-                *id = self.index.first_guess((bits(values[row.row as usize]) >> level, row.class));
+                *id = self.known_id(values[row.row as usize], row.class);
             }
             for (&id, &CountedRow { row, class }) in ids.iter().zip(rows) {
                 let x = values[row as usize];
                 if x.is_nan() {
                     continue;
                 }
-                let guessed = self.cells.get(id as usize) == Some(&(bits(x) >> self.level, class));
-                let id = if guessed { id } else { self.id(x, class) };
+                // Another level has other cells.
+                let id = if id != NONE && level == self.level { id } else { self.id(x, class) };
                 self.counts.add(id as usize, 0, weight(row as usize));
             }
+        }
+    }
+
+    /// The id of the cell of a number, if it can be found in no time.
+    #[inline]
+    fn known_id(&self, x: f64, class: u32) -> u32 {
+        let x = x + 0.0; // −0 is 0
+        match self.level {
+            0 => self.index.get((bits(x), class), &self.cells).unwrap_or(NONE),
+            level => self.window.get(size(x) >> level, x.is_sign_negative(), class),
         }
     }
 
@@ -112,9 +124,20 @@ impl Spectrum {
 
     /// The id of a cell, which may be new.
     fn push(&mut self, cell: Cell) -> u32 {
+        let known = self.cells.len();
         let id = self.index.intern(cell, &mut self.cells);
-        self.counts.grow(self.cells.len(), 1);
+        if self.cells.len() > known {
+            self.counts.grow(self.cells.len(), 1);
+            self.look_at(cell, id);
+        }
         id
+    }
+
+    /// Lets the window know of a new cell, and moves it if the cell is larger than it reaches.
+    fn look_at(&mut self, cell: Cell, id: u32) {
+        if self.level > 0 && !self.window.set(cell, self.level, id) {
+            self.window = Window::over(&self.cells, self.level);
+        }
     }
 
     /// Drops as many bits as it takes to have no more cells than there may be, or all but the sign.
@@ -190,7 +213,8 @@ impl Spectrum {
         let rows: Vec<usize> = kept.iter().map(|&(_, id)| id).collect();
         let cells: Vec<Cell> = kept.into_iter().map(|(cell, _)| cell).collect();
         let index = Index::of(&cells);
-        Spectrum { level: self.level, cells, index, counts: self.counts.select(&rows, &[0]) }
+        let window = Window::over(&cells, self.level);
+        Spectrum { level: self.level, cells, index, window, counts: self.counts.select(&rows, &[0]) }
     }
 
     /// Sorted, without what counts zero, and with the classes in the order given.
@@ -236,6 +260,60 @@ impl Spectrum {
     }
 }
 
+/// The ids of the cells of the largest numbers, by size, sign and class: where bits are dropped, nearly all numbers are
+/// among them, and it takes one look to find one.
+#[derive(Debug, Clone, Default)]
+struct Window {
+    /// Sizes below and at this one are in the window, as many as there are places for.
+    largest: u64,
+    sizes: u64,
+    /// Places for the classes of one size and sign, a power of two.
+    classes: usize,
+    ids: Vec<u32>,
+}
+
+impl Window {
+    const PLACES: usize = 1 << 13;
+
+    fn over(cells: &[Cell], level: u32) -> Self {
+        let mut window = Window::default();
+        if level == 0 || cells.is_empty() {
+            return window;
+        }
+        let sizes = cells.iter().map(|&(key, _)| size_of(key, level).0);
+        window.largest = sizes.max().unwrap_or(0);
+        let classes = cells.iter().map(|&(_, class)| class as usize + 1).max().unwrap_or(1);
+        window.classes = classes.next_power_of_two();
+        window.sizes = (Self::PLACES / (2 * window.classes)) as u64;
+        window.ids = vec![NONE; 2 * window.sizes as usize * window.classes];
+        for (&cell, id) in cells.iter().zip(0..) {
+            window.set(cell, level, id);
+        }
+        window
+    }
+
+    /// Whether the cell has a place, or is too small for one.
+    fn set(&mut self, (key, class): Cell, level: u32, id: u32) -> bool {
+        let (size, is_negative) = size_of(key, level);
+        if let Some(place) = self.place(size, is_negative, class) {
+            self.ids[place] = id;
+        }
+        size <= self.largest && (class as usize) < self.classes
+    }
+
+    #[inline]
+    fn get(&self, size: u64, is_negative: bool, class: u32) -> u32 {
+        self.place(size, is_negative, class).map_or(NONE, |place| self.ids[place])
+    }
+
+    #[inline]
+    fn place(&self, size: u64, is_negative: bool, class: u32) -> Option<usize> {
+        let below = self.largest.wrapping_sub(size);
+        let is_inside = below < self.sizes && (class as usize) < self.classes;
+        is_inside.then(|| (2 * below as usize + usize::from(is_negative)) * self.classes + class as usize)
+    }
+}
+
 /// Where each cell stands: a table of ids, twice as large as it is full, searched from the place that the hash says.
 #[derive(Debug, Clone, Default)]
 struct Index {
@@ -268,12 +346,6 @@ impl Index {
         let mixed = key ^ u64::from(class).rotate_left(40) ^ self.seed.0;
         let product = u128::from(mixed) * 0x9e37_79b9_7f4a_7c15;
         ((product >> 64) as u64 ^ product as u64) as usize & (self.slots.len() - 1)
-    }
-
-    /// What stands where a cell should stand: mostly its id, or else anything.
-    #[inline]
-    fn first_guess(&self, cell: Cell) -> u32 {
-        if self.slots.is_empty() { NONE } else { self.slots[self.start(cell)] }
     }
 
     /// The slot of a cell, or the empty one where it belongs.
@@ -318,6 +390,20 @@ impl Index {
 fn bits(x: f64) -> u64 {
     let bits = (x + 0.0).to_bits();
     if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
+}
+
+/// The bits of the size of a number, which sort as sizes do.
+#[inline]
+fn size(x: f64) -> u64 {
+    x.to_bits() & !SIGN
+}
+
+const SIGN: u64 = 1 << 63;
+
+/// The size of the numbers of a cell, in bits without the lowest, and whether they are negative.
+fn size_of(key: u64, level: u32) -> (u64, bool) {
+    let zero = SIGN >> level;
+    if key >= zero { (key - zero, false) } else { (zero - 1 - key, true) }
 }
 
 /// The number in the middle of a cell, if that is finite; at level 0, the number that the key stands for.
@@ -381,6 +467,33 @@ mod tests {
         assert!(numbers.windows(2).all(|pair| bits(pair[0]) < bits(pair[1])));
         assert!(numbers.iter().all(|&x| number(bits(x), 0) == x));
         assert_eq!(bits(-0.0), bits(0.0));
+    }
+
+    #[test]
+    fn rows_together_are_counted_as_one_by_one() {
+        let mut random = uniform(2);
+        // Tiny ones, both zeros, ever larger ones, and late classes.
+        let mut draw = |i: u32| match i % 7 {
+            0 => -0.0,
+            1 => 0.0,
+            2 => -1e-310 * random(),
+            3 => f64::from(i) * random(),
+            _ => libm::log(random()),
+        };
+        let mixed = (0..40_000).map(|i| (draw(i), i % 2 + u32::from(i > 30_000))).collect();
+        // Nothing but tiny ones: the window reaches down to zero.
+        let tiny =
+            (0..40_000).map(|i| (if i % 3 == 0 { -0.0 } else { 1e-315 * (random() - 0.5) }, 0)).collect();
+        for rows in [mixed, tiny] {
+            let rows: Vec<(f64, u32)> = rows;
+            let values: Vec<f64> = rows.iter().map(|row| row.0).collect();
+            let counted: Vec<CountedRow> =
+                rows.iter().zip(0..).map(|(&(_, class), row)| CountedRow { row, class }).collect();
+            let mut together = Spectrum::default();
+            counted.chunks(1000).for_each(|some| together.observe(&values, some, |_| 1.0));
+            assert!(together.level > 0);
+            assert_eq!(picture(&together), picture(&spectrum(&rows)));
+        }
     }
 
     #[test]
