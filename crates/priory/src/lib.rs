@@ -51,8 +51,8 @@ mod vocabulary;
 pub use batch::{Batch, BatchColumn, CategoryColumn, KeptColumn, MISSING, TextColumn};
 pub use error::{Error, Result};
 pub use evaluate::{
-    CalibrationBin, ClassReport, Evaluation, EvaluationReport, FoldModels, FoldParts, FoldStatistics, Folds,
-    HEAVIEST_ROW, Holdout, MOST_CONFUSED, MOST_FOLDS, majority_class,
+    CalibrationBin, ClassReport, Evaluation, EvaluationReport, FoldModel, FoldModels, FoldParts,
+    FoldStatistics, Folds, HEAVIEST_ROW, Holdout, MOST_CONFUSED, MOST_FOLDS, majority_class,
 };
 pub use exact::ExactSum;
 pub use families::text::MOST_TOKENS;

@@ -253,7 +253,7 @@ fn each_fold_selects_without_its_own_rows() {
     let settings = Settings { select: Selection::Best(1), ..Settings::default() };
     let mut folds = FoldStatistics::empty(&schema, 2);
     let parts = folds.observe(&batch, &assigned).unwrap();
-    let models = folds.models(&settings, 2).unwrap();
+    let models = folds.models(&settings).unwrap();
     let first = |schema: &Schema| schema.columns[0].name.clone();
     assert_eq!(first(folds.total().unwrap().estimate(&settings).unwrap().schema()), "x");
     for fold in 0..2 {

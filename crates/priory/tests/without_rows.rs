@@ -256,7 +256,7 @@ proptest! {
         let separate: Vec<Statistics> = (0..k)
             .map(|fold| trained(&schema, &batch, (0..batch.rows).filter(|&row| fold_of[row] != Some(fold))))
             .collect();
-        let models = match statistics.models(&settings, 1 + k % 3) {
+        let models = match statistics.models(&settings) {
             Ok(models) => models,
             Err(_) => {
                 prop_assert!(separate.iter().any(|training| training.estimate(&settings).is_err()));

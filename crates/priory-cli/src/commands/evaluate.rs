@@ -5,11 +5,12 @@
 
 use std::io::Write;
 use std::sync::Mutex;
+use std::{panic, thread};
 
 use anyhow::{Result, bail};
 use priory::{
-    Batch, Evaluation, EvaluationReport, FoldParts, FoldStatistics, Folds, Holdout, Schema, Settings,
-    Statistics, majority_class,
+    Batch, Evaluation, EvaluationReport, FoldModel, FoldModels, FoldParts, FoldStatistics, Folds, Holdout,
+    Schema, Settings, Statistics, majority_class,
 };
 use priory_input::Turn;
 use serde_json::Value;
@@ -99,7 +100,7 @@ impl<'a> Split<'a> {
                 })?;
                 let mut statistics = empty();
                 parts.iter().try_for_each(|part| statistics.merge(part))?;
-                let models = statistics.models(settings, tables.threads)?;
+                let models = fold_models(&statistics, settings, k, tables.threads)?;
                 let folds = InOrder::new(Folds::new(k, seed)?);
                 let look = |batch: &Batch, turn: &Turn<'_>| {
                     let assigned = folds.take(turn, |folds| folds.assign(batch))?;
@@ -192,6 +193,29 @@ impl Test {
 }
 
 /// The rows to test on, as a single part.
+/// The models of all folds, several estimated at once.
+fn fold_models(
+    statistics: &FoldStatistics,
+    settings: &Settings,
+    folds: usize,
+    threads: usize,
+) -> priory::Result<FoldModels> {
+    let total = statistics.total()?;
+    // Thread t has the folds t, t + threads, …
+    let some = |thread: usize| -> Vec<priory::Result<FoldModel>> {
+        (thread..folds).step_by(threads).map(|fold| statistics.model(fold, &total, settings)).collect()
+    };
+    let mut estimated: Vec<_> = thread::scope(|scope| {
+        let handles: Vec<_> = (0..threads).map(|thread| scope.spawn(move || some(thread))).collect();
+        let join = |handle: thread::ScopedJoinHandle<'_, Vec<_>>| {
+            handle.join().unwrap_or_else(|panicked| panic::resume_unwind(panicked))
+        };
+        handles.into_iter().map(|handle| join(handle).into_iter()).collect()
+    });
+    let in_order = (0..folds).map_while(|fold| estimated[fold % threads].next());
+    Ok(FoldModels::new(in_order.collect::<priory::Result<_>>()?, total.schema()))
+}
+
 fn test_rows(batch: &Batch, is_test: &[Option<bool>]) -> priory::Result<FoldParts> {
     let assigned: Vec<Option<usize>> =
         is_test.iter().map(|test| test.filter(|&test| test).map(|_| 0)).collect();

@@ -3,8 +3,6 @@
 //! Statistics of fold j are Sⱼ, of everything S = Σ Sⱼ. The model that is asked about fold j follows from S − Sⱼ,
 //! bit for bit what training on the other folds would give. With a fold for every row it is leave-one-out.
 
-use std::{panic, thread};
-
 use super::Evaluation;
 use crate::batch::Batch;
 use crate::error::{Error, Result};
@@ -25,7 +23,7 @@ use crate::statistics::Statistics;
 ///
 /// let mut statistics = FoldStatistics::empty(&schema, 3);
 /// let parts = statistics.observe(&days, &assigned)?;
-/// let models = statistics.models(&Settings::default(), 1)?;
+/// let models = statistics.models(&Settings::default())?;
 /// let mut evaluation = Evaluation::new();
 /// models.evaluate(&parts, &mut evaluation)?;
 /// assert_eq!(evaluation.report().rows, 3);
@@ -99,46 +97,32 @@ impl FoldStatistics {
         Ok(self.without(self.total()?, fold))
     }
 
-    /// For each fold the model that follows from all the others, estimated on so many threads.
+    /// For each fold the model that follows from all the others.
     ///
     /// # Errors
     /// If there is nothing to learn from, or the settings do not fit the data.
-    pub fn models(&self, settings: &Settings, threads: usize) -> Result<FoldModels> {
+    pub fn models(&self, settings: &Settings) -> Result<FoldModels> {
         let total = self.total()?;
-        let threads = threads.clamp(1, self.folds.len());
-        let estimate_some = |thread: usize| -> Vec<Result<(Model, String)>> {
-            let folds = (thread..self.folds.len()).step_by(threads);
-            folds.map(|fold| self.estimate_without(fold, &total, settings)).collect()
-        };
-        let mut estimated: Vec<_> = thread::scope(|scope| {
-            let handles: Vec<_> =
-                (1..threads).map(|thread| scope.spawn(move || estimate_some(thread))).collect();
-            let own = estimate_some(0);
-            let join = |handle: thread::ScopedJoinHandle<'_, _>| {
-                handle.join().unwrap_or_else(|panicked| panic::resume_unwind(panicked))
-            };
-            std::iter::once(own).chain(handles.into_iter().map(join)).map(Vec::into_iter).collect()
-        });
-        // Thread t has the folds t, t + threads, …
-        let in_order = (0..self.folds.len()).map_while(|fold| estimated[fold % threads].next());
-        let (models, baselines) = in_order.collect::<Result<_>>()?;
-        Ok(FoldModels { schema: total.schema().clone(), models, baselines })
+        let models = (0..self.folds.len()).map(|fold| self.model(fold, &total, settings));
+        Ok(FoldModels::new(models.collect::<Result<_>>()?, total.schema()))
     }
 
-    /// The model for a fold, and the majority class of what it is trained on.
-    fn estimate_without(
-        &self,
-        fold: usize,
-        total: &Statistics,
-        settings: &Settings,
-    ) -> Result<(Model, String)> {
+    /// The model for one fold, for whoever wants to estimate several at once; `total` is what [`total`](Self::total) gives.
+    ///
+    /// # Errors
+    /// As for [`models`](Self::models).
+    ///
+    /// # Panics
+    /// If there is no such fold.
+    pub fn model(&self, fold: usize, total: &Statistics, settings: &Settings) -> Result<FoldModel> {
         let training = self.without(total.clone(), fold);
         if training.rows() == 0 && total.rows() > 0 {
             return Err(Error::Settings(
                 "all rows are in one fold, which leaves none to train on; there are too few of them".into(),
             ));
         }
-        Ok((training.estimate(settings)?, majority_class(&training).unwrap_or_default().to_owned()))
+        let baseline = majority_class(&training).unwrap_or_default().to_owned();
+        Ok(FoldModel { model: training.estimate(settings)?, baseline })
     }
 
     /// The total without one of the folds that it was added up from, so it need not be asked whether that can be.
@@ -148,21 +132,32 @@ impl FoldStatistics {
     }
 }
 
+/// A model that has not seen a fold, and the majority class of what it was trained on.
+#[derive(Debug, Clone)]
+pub struct FoldModel {
+    model: Model,
+    baseline: String,
+}
+
 /// One model for each fold, which has not seen that fold. Families and columns that are chosen are chosen without it too.
 #[derive(Debug, Clone)]
 pub struct FoldModels {
     schema: Schema,
-    models: Vec<Model>,
-    baselines: Vec<String>,
+    folds: Vec<FoldModel>,
 }
 
 impl FoldModels {
+    /// The models of all folds, in order, of a table with this schema.
+    pub fn new(folds: Vec<FoldModel>, schema: &Schema) -> Self {
+        FoldModels { schema: schema.clone(), folds }
+    }
+
     /// The model to ask about the rows of a fold.
     ///
     /// # Panics
     /// If there is no such fold.
     pub fn model(&self, fold: usize) -> &Model {
-        &self.models[fold]
+        &self.folds[fold].model
     }
 
     /// The majority class of what that model was trained on.
@@ -170,7 +165,7 @@ impl FoldModels {
     /// # Panics
     /// If there is no such fold.
     pub fn baseline(&self, fold: usize) -> &str {
-        &self.baselines[fold]
+        &self.folds[fold].baseline
     }
 
     /// Scores each row with the model of its fold, and adds the predictions to an evaluation.

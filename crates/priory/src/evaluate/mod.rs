@@ -23,7 +23,7 @@ mod tests;
 
 use std::collections::BTreeMap;
 
-pub use cross_validate::{FoldModels, FoldParts, FoldStatistics, majority_class};
+pub use cross_validate::{FoldModel, FoldModels, FoldParts, FoldStatistics, majority_class};
 pub use report::{CalibrationBin, ClassReport, EvaluationReport, MOST_CONFUSED};
 pub use split::{Folds, Holdout, MOST_FOLDS};
 
