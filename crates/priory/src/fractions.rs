@@ -41,7 +41,7 @@ impl Fractions {
     /// If nothing was learnt, the settings do not fit, or a weight is not a whole number.
     pub fn new(statistics: &Statistics, settings: &Settings) -> Result<Self> {
         settings.check()?;
-        let statistics = statistics.canonical();
+        let statistics = statistics.canonical().into_owned();
         check_prior(&settings.prior, &statistics.classes)?;
         if statistics.classes.is_empty() {
             return Err(Error::Empty);

@@ -1,5 +1,7 @@
 //! What is remembered of the data: weights of classes and of values. They add and subtract exactly.
 
+use std::borrow::Cow;
+
 use crate::batch::{Batch, MISSING};
 use crate::error::{Error, Result};
 use crate::families::counted::CountedNumbers;
@@ -218,20 +220,29 @@ impl Statistics {
 
     /// Puts everything into canonical order. That changes nothing, but whatever follows has less to do.
     pub fn settle(&mut self) {
-        *self = self.canonical();
+        if let Cow::Owned(canonical) = self.canonical() {
+            *self = canonical;
+        }
     }
 
     /// The one form that depends on nothing but the rows: sorted, and without anything that counts zero.
-    pub(crate) fn canonical(&self) -> Statistics {
+    pub(crate) fn canonical(&self) -> Cow<'_, Statistics> {
         let ids: Vec<usize> =
             self.classes.sorted().into_iter().filter(|&id| !self.class_weight.is_zero(0, id)).collect();
-        Statistics {
+        // Words are by far the most that there is to copy.
+        if ids.iter().copied().eq(0..self.classes.len())
+            && self.class_weight.is_canonical()
+            && self.factors.iter().all(|factor| factor.is_canonical_text())
+        {
+            return Cow::Borrowed(self);
+        }
+        Cow::Owned(Statistics {
             schema: self.schema.clone(),
             rows: self.rows,
             classes: ids.iter().map(|&id| self.classes.name(id)).collect(),
             class_weight: self.class_weight.select(&[0], &ids),
             factors: self.factors.iter().map(|factor| factor.canonical(&ids)).collect(),
-        }
+        })
     }
 
     /// Gets these statistics ready to score their own rows, each as if just that row had not been learnt, and hands
