@@ -16,7 +16,7 @@ pub(crate) fn read(path: &Path) -> Result<(Statistics, Settings)> {
 /// What scores rows: a whole model, or a file in which the words of each batch are looked up.
 pub(crate) enum Scorer {
     Model(Model),
-    File(ModelFile, PathBuf),
+    File(Box<ModelFile>, PathBuf),
 }
 
 impl Scorer {
@@ -33,7 +33,7 @@ impl Scorer {
                 let mut settings = file.settings().clone();
                 change(&mut settings)?;
                 if settings == *file.settings() {
-                    return Ok(Scorer::File(file, path.to_owned()));
+                    return Ok(Scorer::File(Box::new(file), path.to_owned()));
                 }
             }
         }

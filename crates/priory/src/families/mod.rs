@@ -293,7 +293,7 @@ impl FamilyStatistics {
             }
             FamilyStatistics::Text(column, text) => {
                 let column = &schema.columns[*column].name;
-                return Ok(Prepared::Text(TextEstimate::new(text, settings, column)?));
+                return Ok(Prepared::Text(Box::new(TextEstimate::new(text, settings, column)?)));
             }
             FamilyStatistics::Group(group) => {
                 return Ok(Prepared::Group(GroupEstimate::new(group, settings, schema)?));
@@ -404,7 +404,7 @@ pub(crate) enum Prepared<'a, T> {
     Bernoulli(CategoryEstimate<'a, T>, Sides),
     Joint(JointEstimate<'a, T>, &'a JointStatistics),
     Number(NumberEstimate<'a>),
-    Text(TextEstimate<'a>),
+    Text(Box<TextEstimate<'a>>),
     Group(GroupEstimate<'a>),
 }
 
