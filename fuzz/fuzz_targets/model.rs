@@ -2,10 +2,11 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use priory_fuzz::check_model;
+use priory_fuzz::{check_model, check_parts};
 
 fuzz_target!(|input: &[u8]| {
     if let Ok((statistics, settings)) = priory::read_file(input) {
         check_model(&statistics, &settings);
     }
+    check_parts(input);
 });

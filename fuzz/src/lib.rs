@@ -284,6 +284,27 @@ fn check_numbers(rows: &[Row], texts: &[Row], choices: &Choices) {
     }
 }
 
+/// A file of which only a few words are read is refused, or scores a document that has them.
+pub fn check_parts(bytes: &[u8]) {
+    let Ok(Some(file)) = priory::ModelFile::open(bytes.to_vec()) else { return };
+    let mut batch = Batch::new(file.schema());
+    batch.rows = 1;
+    batch.classes.push(None);
+    for column in &mut batch.columns {
+        match column {
+            BatchColumn::Category(column) => column.push(None),
+            BatchColumn::Number(numbers) => numbers.push(f64::NAN),
+            BatchColumn::Text(column) => {
+                ["", "a", "buy", "free", "m", "math", "the", "z"].into_iter().for_each(|word| column.add(word));
+                column.end_document();
+            }
+        }
+    }
+    if let Ok(model) = file.model_for(&batch) {
+        let _ = model.score(&batch).expect("the batch fits the model").normalize();
+    }
+}
+
 /// Whatever was learnt or read can be written, read and used.
 pub fn check_model(statistics: &Statistics, settings: &Settings) {
     let file = priory::write_file(statistics, settings);

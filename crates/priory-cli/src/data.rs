@@ -106,7 +106,8 @@ pub(crate) fn learn(table: Table, schema: &Schema, threads: usize) -> Result<(St
     let mut parts = parts.into_iter();
     let (mut all, mut skipped) = parts.next().unwrap_or_else(|| (Statistics::empty(schema), 0));
     for (part, part_skipped) in parts {
-        all.merge(&part).map_err(|cause| priory_input::Error::Use { name: reader.name().into(), cause })?;
+        let merged = all.merge(&part).and_then(|()| all.check_size());
+        merged.map_err(|cause| priory_input::Error::Use { name: reader.name().into(), cause })?;
         skipped += part_skipped;
     }
     Ok((all, skipped))

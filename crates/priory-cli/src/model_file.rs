@@ -1,15 +1,74 @@
 //! Model files: read with every check, replaced in one step.
 
-use std::path::Path;
+use std::io;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use priory::{Settings, Statistics};
+use priory::{Batch, Model, ModelFile, Schema, Scores, Settings, Statistics};
 use priory_input::store;
 
 /// Reads a model.
 pub(crate) fn read(path: &Path) -> Result<(Statistics, Settings)> {
     let bytes = store::read_promising_bytes(path, priory::could_be_file)?;
     priory::read_file(&bytes).with_context(|| path.display().to_string())
+}
+
+/// What scores rows: a whole model, or a file in which the words of each batch are looked up.
+pub(crate) enum Scorer {
+    Model(Model),
+    File(Box<ModelFile>, PathBuf),
+}
+
+impl Scorer {
+    /// Reads a model that will score under its own settings, changed as `change` does. If there are only few rows, no
+    /// more is read of it than they need.
+    pub(crate) fn open(
+        path: &Path,
+        few_rows: bool,
+        change: impl Fn(&mut Settings) -> Result<()>,
+    ) -> Result<Scorer> {
+        if few_rows && let Some(file) = store::OpenFile::open(path)? {
+            let file = ModelFile::open(file).with_context(|| path.display().to_string())?;
+            if let Some(file) = file {
+                let mut settings = file.settings().clone();
+                change(&mut settings)?;
+                if settings == *file.settings() {
+                    return Ok(Scorer::File(Box::new(file), path.to_owned()));
+                }
+            }
+        }
+        let (statistics, mut settings) = read(path)?;
+        change(&mut settings)?;
+        Ok(Scorer::Model(statistics.estimate(&settings)?))
+    }
+
+    pub(crate) fn schema(&self) -> &Schema {
+        match self {
+            Scorer::Model(model) => model.schema(),
+            Scorer::File(file, _) => file.schema(),
+        }
+    }
+
+    pub(crate) fn classes(&self) -> Vec<String> {
+        match self {
+            Scorer::Model(model) => model.classes().to_vec(),
+            Scorer::File(file, _) => file.classes().map(str::to_owned).collect(),
+        }
+    }
+
+    pub(crate) fn score(&self, batch: &Batch) -> priory_input::Result<Scores> {
+        match self {
+            Scorer::Model(model) => Ok(model.score(batch)?),
+            Scorer::File(file, path) => {
+                let model = file.model_for(batch).map_err(|error| priory_input::Error::File {
+                    name: path.display().to_string(),
+                    action: "read",
+                    cause: io::Error::other(error),
+                })?;
+                Ok(model.score(batch)?)
+            }
+        }
+    }
 }
 
 /// Writes a model beside its place, then moves it there.

@@ -63,7 +63,13 @@ impl Input {
     /// Learns what will be read, so that nothing else need be.
     pub(crate) fn prepare(&mut self, plan: &Plan, schema: &Schema) -> Result<()> {
         match self {
-            Input::Delimited(..) | Input::JsonLines(..) | Input::Files(_) | Input::Lines(..) => Ok(()),
+            Input::Files(_) => Ok(()),
+            Input::Delimited(source, _) | Input::JsonLines(source, _) | Input::Lines(source, _) => {
+                if schema.columns.iter().any(|column| column.kind == Kind::Text) {
+                    source.enlarge_blocks();
+                }
+                Ok(())
+            }
             Input::Svmlight(_) => {
                 let features = schema.columns.iter().zip(&plan.features);
                 match features
@@ -184,6 +190,19 @@ impl Input {
             Input::Parquet(file) => file.name(),
             #[cfg(feature = "arrow")]
             Input::Arrow(stream) => stream.name(),
+        }
+    }
+
+    /// Whether the input is so short that all of it was read to open it.
+    pub(crate) fn is_short(&self) -> bool {
+        match self {
+            Input::Delimited(source, _)
+            | Input::JsonLines(source, _)
+            | Input::Svmlight(source)
+            | Input::Lines(source, _) => source.is_short(),
+            Input::Files(_) => false,
+            #[cfg(feature = "arrow")]
+            Input::Parquet(_) | Input::Arrow(_) => false,
         }
     }
 

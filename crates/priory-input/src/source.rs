@@ -93,6 +93,11 @@ impl Source {
         self.bytes.count()
     }
 
+    /// Whether everything was read when the beginning was.
+    pub(crate) fn is_short(&self) -> bool {
+        self.ended
+    }
+
     /// Says where records end, before the first is taken.
     pub(crate) fn set_framing(&mut self, framing: Framing) {
         self.framing = framing;
@@ -117,6 +122,13 @@ impl Source {
             all.append(&mut self.rest);
             self.rest = all;
         }
+    }
+
+    /// Takes more at once. Every block of documents has words that no other has for a while, and each is looked up
+    /// once for every block.
+    pub(crate) fn enlarge_blocks(&mut self) {
+        self.limits.block *= 4;
+        self.block_size = self.limits.block;
     }
 
     /// Gives a block back, to be the next one. Of several, the first is given back last.

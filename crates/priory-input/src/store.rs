@@ -13,10 +13,14 @@
 use std::collections::hash_map::RandomState;
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::hash::{BuildHasher, Hasher};
-use std::io::{self, Read, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use priory::FileParts;
 
 use crate::error::{Error, Result};
+use crate::reader::held;
 
 /// The contents of a file.
 ///
@@ -43,6 +47,41 @@ pub fn read_promising_bytes(path: impl AsRef<Path>, promising: impl Fn(&[u8]) ->
         Ok(bytes)
     });
     read.map_err(|cause| failed(path, "read", cause))
+}
+
+/// An open file, any part of which can be read.
+#[derive(Debug)]
+pub struct OpenFile {
+    file: Mutex<File>,
+    size: u64,
+}
+
+impl OpenFile {
+    /// Opens a file; `None` if it is a pipe or the like, of which there are no parts.
+    ///
+    /// # Errors
+    /// If it cannot be opened.
+    pub fn open(path: impl AsRef<Path>) -> Result<Option<Self>> {
+        let path = path.as_ref();
+        let opened = File::open(path).and_then(|file| {
+            let metadata = file.metadata()?;
+            let size = metadata.len();
+            Ok(metadata.is_file().then_some(OpenFile { file: Mutex::new(file), size }))
+        });
+        opened.map_err(|cause| failed(path, "read", cause))
+    }
+}
+
+impl FileParts for OpenFile {
+    fn size(&self) -> u64 {
+        self.size
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
+        let mut file = held(&self.file);
+        file.seek(SeekFrom::Start(offset))?;
+        file.read_exact(buffer)
+    }
 }
 
 /// Writes a file, or replaces it if there is one. Whoever reads it meanwhile sees all of the old contents or all of

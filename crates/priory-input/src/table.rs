@@ -208,6 +208,11 @@ impl Table {
             || (matches!(self.input, Input::Lines(..)) && self.header.len() == 2)
     }
 
+    /// Whether the table is so short, less than a megabyte, that all of it was read to open it.
+    pub fn is_short(&self) -> bool {
+        self.input.is_short()
+    }
+
     /// How the table is read.
     pub fn options(&self) -> &ReadOptions {
         &self.options

@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 
+use crate::error::{Error, Result};
 use crate::schema::{Kind, Schema};
-use crate::vocabulary::Vocabulary;
+use crate::vocabulary::{ShortName, Vocabulary};
 
 /// The code of a missing value in [`CategoryColumn::codes`].
 pub const MISSING: u32 = 0;
@@ -53,14 +54,16 @@ pub enum BatchColumn {
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct TextColumn {
-    /// The tokens that occur in this batch.
+    /// The tokens that occur in the documents that have ended.
     pub tokens: Vocabulary,
     /// Token and number of occurrences, document after document.
     entries: Vec<(u32, u32)>,
     /// For each row where its entries end, and whether it has a document at all.
     rows: Vec<(usize, bool)>,
     /// For each token where its last entry stands.
-    last_entry: Vec<usize>,
+    last_entry: Vec<u32>,
+    /// Tokens of the document that is being read and that were not looked up yet.
+    waiting: Vec<ShortName>,
     /// What was read, row by row, if it is wanted: see [`keep_documents`](Self::keep_documents).
     written: Option<Vec<String>>,
 }
@@ -350,6 +353,54 @@ impl CategoryColumn {
 }
 
 impl TextColumn {
+    /// Documents whose tokens were counted elsewhere, as the rows of a sparse matrix: document i has the entries from
+    /// `ends[i - 1]` up to `ends[i]`, each the number of a token among `tokens` and how often it occurs.
+    ///
+    /// ```
+    /// use priory::{TextColumn, Vocabulary};
+    ///
+    /// let tokens: Vocabulary = ["be", "not", "or", "to"].into_iter().collect();
+    /// let column = TextColumn::from_counts(tokens, &[2, 2, 4], &[0, 3, 1, 2], &[2, 2, 1, 1])?;
+    /// assert_eq!(column.document(0), Some(&[(0, 2), (3, 2)][..]));
+    /// assert_eq!(column.document(1), Some(&[][..]));
+    /// # Ok::<(), priory::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the entries of a document are not in ascending order of its tokens, each of which occurs once, if a token is not
+    /// among `tokens`, or if the lengths do not fit. Entries that count zero are left out.
+    pub fn from_counts(
+        tokens: Vocabulary,
+        ends: &[usize],
+        ids: &[u32],
+        counts: &[u32],
+    ) -> Result<TextColumn> {
+        let refused = |row: usize, what| Err(Error::Counts { row: 1 + row as u64, what });
+        if ids.len() != counts.len() || ends.last().copied().unwrap_or(0) != ids.len() {
+            return refused(ends.len().max(1) - 1, "the entries do not end where the last document does");
+        }
+        let mut column = TextColumn { tokens, ..TextColumn::default() };
+        column.last_entry = vec![u32::MAX; column.tokens.len()];
+        column.entries.reserve_exact(ids.len());
+        let mut start = 0;
+        for (row, &end) in ends.iter().enumerate() {
+            let Some(of_row) = ids.get(start..end) else {
+                return refused(row, "it ends before it begins, or after all entries");
+            };
+            if !of_row.is_sorted_by(|a, b| a < b) {
+                return refused(row, "its tokens are not in ascending order, each of them once");
+            }
+            if of_row.last().is_some_and(|&id| id as usize >= column.tokens.len()) {
+                return refused(row, "it has a token without a name");
+            }
+            let entries = of_row.iter().copied().zip(counts[start..end].iter().copied());
+            column.entries.extend(entries.filter(|&(_, count)| count > 0));
+            column.rows.push((column.entries.len(), true));
+            start = end;
+        }
+        Ok(column)
+    }
+
     fn memory(&self) -> usize {
         let written = self.written.iter().flatten().map(String::len).sum::<usize>();
         self.tokens.memory() + size_of_val(&self.entries[..]) + size_of_val(&self.rows[..]) + written
@@ -368,35 +419,68 @@ impl TextColumn {
     /// Adds a token to the document that is being read.
     #[inline]
     pub fn add(&mut self, token: &str) {
-        let id = self.tokens.intern(token);
-        let first = self.rows.last().map_or(0, |&(end, _)| end);
-        if id == self.last_entry.len() {
-            self.last_entry.push(usize::MAX);
+        // Looked up one by one, each would wait for the memory by itself.
+        const MOST_WAITING: usize = 64;
+        match ShortName::new(token) {
+            Some(name) => {
+                self.waiting.push(name);
+                if self.waiting.len() == MOST_WAITING {
+                    self.count_waiting();
+                }
+            }
+            None => {
+                self.count_waiting();
+                let id = self.tokens.intern(token);
+                self.count(id);
+            }
         }
-        let last = self.last_entry[id];
+    }
+
+    fn count_waiting(&mut self) {
+        let mut waiting = std::mem::take(&mut self.waiting);
+        let mut ids = [0; 64];
+        for names in waiting.chunks(ids.len()) {
+            for (id, name) in ids.iter_mut().zip(names) {
+                *id = self.tokens.intern_short(*name);
+            }
+            ids[..names.len()].iter().for_each(|&id| self.count(id));
+        }
+        waiting.clear();
+        self.waiting = waiting;
+    }
+
+    #[inline]
+    fn count(&mut self, id: usize) {
+        let first = self.rows.last().map_or(0, |&(end, _)| end);
+        if id >= self.last_entry.len() {
+            self.last_entry.resize(self.tokens.len(), u32::MAX);
+        }
+        let last = self.last_entry[id] as usize;
         // What stands before the first entry of this document belongs to another one.
         if last >= first && last < self.entries.len() {
             self.entries[last].1 = self.entries[last].1.saturating_add(1);
         } else {
-            self.last_entry[id] = self.entries.len();
+            self.last_entry[id] = u32::try_from(self.entries.len())
+                .expect("a batch of so many tokens does not fit into memory");
             self.entries.push((id as u32, 1));
         }
     }
 
     /// Ends the document of this row; the next token belongs to the next one.
     pub fn end_document(&mut self) {
-        self.rows.push((self.entries.len(), true));
-        self.keep("");
+        self.end_written("");
     }
 
     /// Ends the document of this row, which was written like this.
     pub fn end_written(&mut self, document: &str) {
+        self.count_waiting();
         self.rows.push((self.entries.len(), true));
         self.keep(document);
     }
 
     /// Appends a row without a document.
     pub fn push_missing(&mut self) {
+        self.count_waiting();
         self.rows.push((self.entries.len(), false));
         self.keep("");
     }
@@ -430,6 +514,7 @@ impl TextColumn {
         self.entries.clear();
         self.rows.clear();
         self.last_entry.clear();
+        self.waiting.clear();
         self.written.iter_mut().for_each(Vec::clear);
     }
 
@@ -450,7 +535,7 @@ impl TextColumn {
             selected.end_written(self.written(row).unwrap_or_default());
         }
         // Nothing is added to a selection token by token, but if it were, it would find its place.
-        selected.last_entry = vec![usize::MAX; selected.tokens.len()];
+        selected.last_entry = vec![u32::MAX; selected.tokens.len()];
         selected
     }
 }

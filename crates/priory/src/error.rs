@@ -44,6 +44,14 @@ pub enum Error {
         /// The largest weight allowed.
         limit: f64,
     },
+    /// Counts that were handed over are not those of documents.
+    #[error("document {row} of the counts: {what}")]
+    Counts {
+        /// The document, counted from 1.
+        row: u64,
+        /// What is wrong with it.
+        what: &'static str,
+    },
     /// A batch does not have the columns that the schema lists.
     #[error("the batch has {found} columns, the schema {expected}")]
     BatchColumns {

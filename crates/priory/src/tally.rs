@@ -173,6 +173,11 @@ impl Tally {
         if self.residue.is_empty() { cell == 0.0 } else { self.exact(row, class).is_zero() }
     }
 
+    /// Whether every cell is in the form that [`select`](Self::select) gives it; what was ever rounded might not be.
+    pub(crate) fn is_canonical(&self) -> bool {
+        self.residue.is_empty() && self.cells.iter().all(|cell| *cell > 0.0 || cell.to_bits() == 0)
+    }
+
     /// Whether every cell is a whole number that an f64 holds exactly.
     pub(crate) fn is_whole(&self) -> bool {
         self.residue.values().all(ExactSum::is_zero) && self.cells.iter().all(|cell| cell.fract() == 0.0)

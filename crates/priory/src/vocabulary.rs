@@ -4,7 +4,7 @@
 //! shown goes through [`Vocabulary::sorted`], so that no result depends on who arrived first.
 
 use std::cmp::Ordering;
-use std::hash::BuildHasher;
+use std::hash::{BuildHasher, Hasher};
 
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
@@ -14,10 +14,71 @@ use hashbrown::HashTable;
 pub struct Vocabulary {
     bytes: String,
     ends: Vec<usize>,
-    ids: HashTable<u32>,
+    slots: HashTable<Slot>,
     /// Seeded at random, so that nobody can prepare a file whose names all collide. Ids follow arrival and output
     /// follows the sort: the hash decides nothing but speed.
     hasher: RandomState,
+}
+
+/// A name in the hash table. Most names are short, and then nothing else has to be fetched to compare them.
+#[derive(Debug, Clone, Copy)]
+struct Slot {
+    spelling: Spelling,
+    length: u32,
+    id: u32,
+}
+
+/// Of up to 16 bytes all, some of them twice; of more the first and the last eight.
+type Spelling = [u64; 2];
+
+/// Names of more bytes are not told apart by their spelling alone.
+const SHORT: usize = 16;
+
+#[inline]
+fn spelling(name: &str) -> Spelling {
+    let bytes = name.as_bytes();
+    if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
+        [u64::from_le_bytes(*first), u64::from_le_bytes(*last)]
+    } else if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
+        [u32::from_le_bytes(*first).into(), u32::from_le_bytes(*last).into()]
+    } else if let (Some(&first), Some(&last)) = (bytes.first(), bytes.last()) {
+        [u64::from(first) | u64::from(bytes[bytes.len() / 2]) << 8, last.into()]
+    } else {
+        [0, 0]
+    }
+}
+
+/// A name of at most 16 bytes, by value.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ShortName {
+    spelling: Spelling,
+    length: u32,
+}
+
+impl ShortName {
+    #[inline]
+    pub(crate) fn new(name: &str) -> Option<Self> {
+        (name.len() <= SHORT).then(|| ShortName { spelling: spelling(name), length: name.len() as u32 })
+    }
+
+    /// The bytes of the name, and zeros.
+    fn bytes(&self) -> [u8; SHORT] {
+        let [first, last] = self.spelling.map(u64::to_le_bytes);
+        let (length, end) = (
+            self.length as usize,
+            match self.length {
+                8.. => 8,
+                4.. => 4,
+                _ => 1,
+            },
+        );
+        let mut bytes = [0; SHORT];
+        bytes[..8].copy_from_slice(&first);
+        if length >= end {
+            bytes[length - end..length].copy_from_slice(&last[..end]);
+        }
+        bytes
+    }
 }
 
 impl Vocabulary {
@@ -33,14 +94,14 @@ impl Vocabulary {
 
     /// About how many bytes the names take.
     pub(crate) fn memory(&self) -> usize {
-        self.bytes.len() + size_of_val(&self.ends[..]) + self.ids.allocation_size()
+        self.bytes.len() + size_of_val(&self.ends[..]) + self.slots.allocation_size()
     }
 
     /// Forgets every name but keeps the memory.
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.ends.clear();
-        self.ids.clear();
+        self.slots.clear();
     }
 
     /// The name with this id.
@@ -60,8 +121,8 @@ impl Vocabulary {
     /// The id of a name, if it has one.
     #[inline]
     pub fn get(&self, name: &str) -> Option<usize> {
-        let hash = self.hasher.hash_one(name);
-        self.ids.find(hash, |&id| self.name(id as usize) == name).map(|&id| id as usize)
+        let spelling = spelling(name);
+        self.find(name, spelling, hash_of(&self.hasher, name, spelling))
     }
 
     /// The id of a name; a new name gets the next one.
@@ -70,20 +131,45 @@ impl Vocabulary {
     /// If there are already 2^32 names.
     #[inline]
     pub fn intern(&mut self, name: &str) -> usize {
-        let hash = self.hasher.hash_one(name);
-        if let Some(&id) = self.ids.find(hash, |&id| self.name(id as usize) == name) {
-            return id as usize;
+        let spelling = spelling(name);
+        let hash = hash_of(&self.hasher, name, spelling);
+        match self.find(name, spelling, hash) {
+            Some(id) => id,
+            None => self.append(name, spelling, hash),
         }
-        self.insert(hash, name)
     }
 
-    /// Adds a name that is not there yet.
-    fn insert(&mut self, hash: u64, name: &str) -> usize {
+    /// The same for a short name.
+    #[inline]
+    pub(crate) fn intern_short(&mut self, name: ShortName) -> usize {
+        let hash = hash_short(&self.hasher, name.spelling);
+        let same = |slot: &Slot| slot.spelling == name.spelling && slot.length == name.length;
+        if let Some(slot) = self.slots.find(hash, same) {
+            return slot.id as usize;
+        }
+        let bytes = name.bytes();
+        let text = std::str::from_utf8(&bytes[..name.length as usize]).expect("it was a name");
+        self.append(text, name.spelling, hash)
+    }
+
+    #[inline]
+    fn find(&self, name: &str, spelling: Spelling, hash: u64) -> Option<usize> {
+        // A length beyond 2^32 is not told from others by its slot, but such names are compared.
+        let same = |slot: &Slot| {
+            slot.spelling == spelling
+                && slot.length == name.len() as u32
+                && (name.len() <= SHORT || self.name(slot.id as usize) == name)
+        };
+        self.slots.find(hash, same).map(|slot| slot.id as usize)
+    }
+
+    fn append(&mut self, name: &str, spelling: Spelling, hash: u64) -> usize {
         let id = u32::try_from(self.len()).expect("fewer than 2^32 names fit into memory");
         self.bytes.push_str(name);
         self.ends.push(self.bytes.len());
         let (bytes, ends, hasher) = (&self.bytes, &self.ends, &self.hasher);
-        self.ids.insert_unique(hash, id, |&id| hasher.hash_one(slice(bytes, ends, id as usize)));
+        let rehash = |slot: &Slot| hash_of(hasher, slice(bytes, ends, slot.id as usize), slot.spelling);
+        self.slots.insert_unique(hash, Slot { spelling, length: name.len() as u32, id }, rehash);
         id as usize
     }
 
@@ -95,13 +181,13 @@ impl Vocabulary {
         let mut selected = Vocabulary {
             bytes: String::with_capacity(self.bytes.len()),
             ends: Vec::with_capacity(ids.len()),
-            ids: HashTable::with_capacity(ids.len()),
+            slots: HashTable::with_capacity(ids.len()),
             hasher: RandomState::default(),
         };
         for &id in ids {
             let name = self.name(id);
-            let hash = selected.hasher.hash_one(name);
-            selected.insert(hash, name);
+            let spelling = spelling(name);
+            selected.append(name, spelling, hash_of(&selected.hasher, name, spelling));
         }
         selected
     }
@@ -218,6 +304,20 @@ impl<'a> SortKey<'a> {
     }
 }
 
+/// A short name is hashed as one number, which is several times as fast as byte by byte.
+#[inline]
+fn hash_of(hasher: &RandomState, name: &str, spelling: Spelling) -> u64 {
+    if name.len() > SHORT { hasher.hash_one(name) } else { hash_short(hasher, spelling) }
+}
+
+#[inline]
+fn hash_short(hasher: &RandomState, spelling: Spelling) -> u64 {
+    let [first, last] = spelling.map(u128::from);
+    let mut state = hasher.build_hasher();
+    state.write_u128(first | last << 64);
+    state.finish()
+}
+
 #[inline]
 fn slice<'a>(bytes: &'a str, ends: &[usize], id: usize) -> &'a str {
     let start = if id == 0 { 0 } else { ends[id - 1] };
@@ -255,6 +355,27 @@ mod tests {
         assert_eq!(vocabulary.get("c"), None);
         let sorted: Vec<&str> = vocabulary.sorted().into_iter().map(|id| vocabulary.name(id)).collect();
         assert_eq!(sorted, ["-1", "9", "9.0", "10", "", "a", "b", "é"]);
+    }
+
+    #[test]
+    fn names_of_every_length_are_told_apart() {
+        let text = "abcdefghijklmnopqrstuvwxyzé";
+        let names: Vec<&str> =
+            (0..text.len()).flat_map(|i| (i..=text.len()).filter_map(move |j| text.get(i..j))).collect();
+        let mut vocabulary = Vocabulary::default();
+        for name in &names {
+            let id = match ShortName::new(name) {
+                Some(short) => vocabulary.intern_short(short),
+                None => vocabulary.intern(name),
+            };
+            assert_eq!(vocabulary.name(id), *name);
+            assert_eq!((vocabulary.get(name), vocabulary.intern(name)), (Some(id), id));
+        }
+        let distinct: std::collections::BTreeSet<&str> = names.into_iter().collect();
+        assert_eq!(vocabulary.len(), distinct.len());
+        for (a, b) in [("a", "aa"), ("aaaa", "aaaaa"), ("aaaaaaaa", "aaaaaaaaa"), ("", "\0")] {
+            assert_ne!(vocabulary.intern(a), vocabulary.intern(b));
+        }
     }
 
     #[test]

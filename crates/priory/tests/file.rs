@@ -1,7 +1,9 @@
 //! A model file from a stranger can at worst be refused.
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
-use priory::{Batch, BatchColumn, Column, Error, Kind, Schema, Settings, Statistics, read_file, write_file};
+use priory::{
+    Batch, BatchColumn, Column, Error, Kind, ModelFile, Schema, Settings, Statistics, read_file, write_file,
+};
 
 fn small_file() -> Vec<u8> {
     let schema =
@@ -47,7 +49,7 @@ fn refusal(bytes: &[u8]) -> String {
 
 #[test]
 fn any_changed_byte_is_noticed() {
-    for file in [small_file(), grouped_file()] {
+    for file in [small_file(), grouped_file(), text_file().1] {
         assert!(read_file(&file).is_ok());
         for position in 0..file.len() {
             for change in [0x01, 0x80, 0xff] {
@@ -90,6 +92,96 @@ fn with_checksums(mut file: Vec<u8>) -> Vec<u8> {
     let bytes: Vec<u8> = sums.iter().flat_map(|sum| sum.to_le_bytes()).collect();
     file[place].copy_from_slice(&bytes);
     file
+}
+
+/// A model of a few words.
+fn text_file() -> (Schema, Vec<u8>) {
+    let schema = Schema::new("class", vec![Column::new("text", Kind::Text)]).unwrap();
+    let mut statistics = Statistics::empty(&schema);
+    for (class, words) in [("ham", "do math today"), ("spam", "buy book now"), ("spam", "buy buy today")] {
+        statistics.observe(&document(&schema, class, words)).unwrap();
+    }
+    (schema, write_file(&statistics, &Settings::default()))
+}
+
+fn document(schema: &Schema, class: &str, words: &str) -> Batch {
+    let mut batch = Batch::new(schema);
+    let BatchColumn::Text(column) = &mut batch.columns[0] else { panic!("the column is text") };
+    words.split(' ').for_each(|word| column.add(word));
+    column.end_document();
+    batch.classes.push(Some(class));
+    batch.rows = 1;
+    batch
+}
+
+/// Scores a document with as little of a file as it takes.
+fn score_from_file(bytes: Vec<u8>, document: &Batch) -> priory::Result<Option<Vec<f64>>> {
+    let Some(file) = ModelFile::open(bytes)? else { return Ok(None) };
+    Ok(Some(file.model_for(document)?.score(document)?.row(0).to_vec()))
+}
+
+#[test]
+fn a_changed_byte_is_noticed_where_it_is_read() {
+    let (schema, file) = text_file();
+    let asked = document(&schema, "", "buy the book today");
+    let expected = score_from_file(file.clone(), &asked).unwrap().unwrap();
+    let (mut noticed, mut elsewhere) = (0, 0);
+    for position in 0..file.len() {
+        let mut changed = file.clone();
+        changed[position] ^= 0x01;
+        match score_from_file(changed, &asked) {
+            Err(Error::File(_)) => noticed += 1,
+            Ok(scores) => {
+                assert_eq!(scores.as_ref(), Some(&expected), "byte {position}");
+                elsewhere += 1;
+            }
+            Err(other) => panic!("refused with another error: {other}"),
+        }
+    }
+    // Only what fills the gaps between the sections is not read.
+    assert!(noticed > 4 * elsewhere && elsewhere > 0, "{noticed} noticed, {elsewhere} not read");
+    for length in 0..file.len() {
+        assert!(matches!(score_from_file(file[..length].to_vec(), &asked), Err(Error::File(_))));
+    }
+}
+
+#[test]
+fn made_up_words_are_refused_or_not_found() {
+    let (schema, file) = text_file();
+    let asked = document(&schema, "", "buy the book today");
+    let (mut refused, mut accepted) = (0, 0);
+    for name in ["ends", "names", "cells", "classes", "documents", "terms", "totals"] {
+        for position in section(&file, &format!("column.0.{name}")) {
+            for change in [0x01, 0x02, 0x40, 0x80, 0xff] {
+                let mut changed = file.clone();
+                changed[position] ^= change;
+                match score_from_file(with_checksums(changed), &asked) {
+                    Ok(Some(scores)) => {
+                        assert!(scores.iter().all(|score| !score.is_nan()));
+                        accepted += 1;
+                    }
+                    Ok(None) => panic!("it could be read in parts before"),
+                    Err(Error::File(_)) => refused += 1,
+                    Err(other) => panic!("refused with another error: {other}"),
+                }
+            }
+        }
+    }
+    assert!(refused > accepted, "{refused} changes were refused and {accepted} were not");
+}
+
+#[test]
+fn what_was_derived_must_follow_from_the_counts() {
+    let (schema, file) = text_file();
+    let words = br#"tokens\":6"#;
+    let place = file.windows(words.len()).position(|bytes| bytes == words).expect("six words are counted");
+    let mut changed = file.clone();
+    let digit = place + words.len() - 1;
+    changed[digit] = b'7';
+    let changed = with_checksums(changed);
+    assert_eq!(refusal(&changed), "its counts contradict what was derived from them");
+    // Where not all words are read, nobody can tell; but it is a model like any other.
+    assert!(score_from_file(changed, &document(&schema, "", "buy")).is_ok());
 }
 
 /// Sums that no rows could have are refused, even if somebody has corrected the checksums.

@@ -2,8 +2,9 @@
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 use priory::{
-    Batch, BatchColumn, Column, DocumentLength, Family, Kind, Outcome, Prior, Schema, Settings, Smoothing,
-    Statistics, TermFrequency, TextModel, TextSettings, read_file, write_file,
+    Batch, BatchColumn, Column, DocumentLength, Family, Kind, ModelFile, Outcome, Prior, Schema, Settings,
+    Smoothing, Statistics, TermFrequency, TextColumn, TextModel, TextSettings, Vocabulary, read_file,
+    write_file,
 };
 use proptest::prelude::*;
 
@@ -314,6 +315,33 @@ fn models() -> impl Strategy<Value = Settings> {
     })
 }
 
+#[test]
+fn counts_can_be_handed_over() {
+    let tokens: Vocabulary = WORDS.into_iter().collect();
+    let (ends, ids, counts) = ([3, 3, 5], [0, 2, 6, 1, 2], [1, 2, 1, 0, 4]);
+    let mut handed = Batch::new(&schema());
+    handed.columns[0] =
+        BatchColumn::Text(TextColumn::from_counts(tokens.clone(), &ends, &ids, &counts).unwrap());
+    ["x", "x", "y"].into_iter().for_each(|class| handed.classes.push(Some(class)));
+    handed.rows = 3;
+    let mut statistics = Statistics::empty(&schema());
+    statistics.observe(&handed).unwrap();
+    let expected = learn(&[("x", Some("a c c g")), ("x", Some("")), ("y", Some("c c c c"))]);
+    let file = |statistics: &Statistics| write_file(statistics, &Settings::default());
+    assert_eq!(file(&statistics), file(&expected));
+
+    let refused = |ends: &[usize], ids: &[u32], counts: &[u32]| {
+        TextColumn::from_counts(tokens.clone(), ends, ids, counts).unwrap_err().to_string()
+    };
+    assert!(refused(&[2], &[2, 2], &[1, 1]).starts_with("document 1 of the counts: its tokens are not"));
+    assert!(refused(&[1, 2], &[0, 7], &[1, 1]).contains("document 2 of the counts: it has a token without"));
+    assert!(refused(&[2, 1, 2], &[0, 1], &[1, 1]).contains("it ends before it begins"));
+    assert!(refused(&[3, 2], &[0, 1], &[1, 1]).contains("document 1"));
+    assert!(refused(&[1], &[0, 1], &[1, 1]).contains("do not end where"));
+    assert!(refused(&[2], &[0, 1], &[1]).contains("do not end where"));
+    assert!(TextColumn::from_counts(tokens.clone(), &[], &[], &[]).is_ok());
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -373,6 +401,35 @@ proptest! {
                     prop_assert!((sum - score).abs() < 1e-9 * score.abs().max(1.0), "{} is not {}", sum, score);
                 }
             }
+        }
+    }
+
+    /// A file of which only the words of the documents are read scores them to the same bits.
+    #[test]
+    fn a_few_words_of_a_file_are_enough(
+        rows in rows(12), asked in rows(4), settings in models(), auto in any::<bool>(), weighted in any::<bool>(),
+    ) {
+        let mut settings = settings;
+        if auto {
+            settings.text.smoothing = Smoothing::Auto;
+        }
+        let mut statistics = Statistics::empty(&schema());
+        statistics.observe(&table(&schema(), &rows, weighted)).unwrap();
+        let Ok(model) = statistics.estimate(&settings) else { return Ok(()) };
+        let file = write_file(&statistics, &settings);
+        let (read, _) = read_file(&file).unwrap();
+        prop_assert_eq!(write_file(&read, &settings), file.clone());
+        let limited = settings.text.most_tokens.is_some() || settings.text.min_documents > 0.0;
+        let Some(file) = ModelFile::open(file).unwrap() else {
+            prop_assert!(limited || weighted);
+            return Ok(());
+        };
+        let asked = table(&schema(), &asked, false);
+        let scores = file.model_for(&asked).unwrap().score(&asked).unwrap();
+        let expected = model.score(&asked).unwrap();
+        prop_assert_eq!(scores.unseen_tokens(), expected.unseen_tokens());
+        for row in 0..asked.rows {
+            prop_assert_eq!(scores.row(row), expected.row(row));
         }
     }
 

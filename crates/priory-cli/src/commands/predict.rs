@@ -7,25 +7,24 @@ use std::path::Path;
 use std::sync::Mutex;
 
 use anyhow::{Result, bail};
-use priory::{Batch, Model, Outcome, Posterior};
+use priory::{Batch, Outcome, Posterior};
 use priory_input::store::NewFile;
 use priory_input::{Purpose, Reader};
 
 use crate::args::{PredictArgs, PredictionFormat};
 use crate::data;
-use crate::model_file;
+use crate::model_file::Scorer;
 use crate::output::{note, plural, warn};
 use text::{Lines, Syntax};
 
 pub(crate) fn run(args: &PredictArgs, threads: usize) -> Result<()> {
-    let (statistics, mut settings) = model_file::read(&args.model)?;
-    args.settings.apply(&mut settings)?;
-    let model = statistics.estimate(&settings)?;
     let format = args.format.unwrap_or_else(|| PredictionFormat::of(args.output.as_deref()));
     let mut table = args.input.open(&args.data)?;
+    let model = Scorer::open(&args.model, table.is_short(), |settings| args.settings.apply(settings))?;
+    let classes = model.classes();
     let kept = kept_columns(&args.keep, table.header());
     table.keep(&kept)?;
-    let columns = Columns::new(args, &kept, &model, format)?;
+    let columns = Columns::new(args, &kept, &classes, format)?;
     let reader = table.reader(model.schema(), Purpose::Scoring)?;
     let task = Task { model: &model, reader: &reader, columns: &columns, threads };
     let seen = match (format, &args.output) {
@@ -60,10 +59,10 @@ impl<'a> Columns<'a> {
     fn new(
         args: &PredictArgs,
         kept: &'a [String],
-        model: &'a Model,
+        classes: &'a [String],
         format: PredictionFormat,
     ) -> Result<Self> {
-        let columns = Columns { kept, classes: model.classes(), probabilities: args.probabilities };
+        let columns = Columns { kept, classes, probabilities: args.probabilities };
         let taken = match format {
             PredictionFormat::Jsonl if args.probabilities => vec![PREDICTION.into(), "posterior".into()],
             PredictionFormat::Jsonl => vec![PREDICTION.into()],
@@ -92,7 +91,7 @@ const PREDICTION: &str = "prediction";
 
 /// What is to be predicted.
 struct Task<'a> {
-    model: &'a Model,
+    model: &'a Scorer,
     reader: &'a Reader,
     columns: &'a Columns<'a>,
     threads: usize,

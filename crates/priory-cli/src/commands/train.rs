@@ -1,14 +1,16 @@
 //! `priory train`: read, observe, write.
 
+use std::panic;
 use std::path::{Path, PathBuf};
+use std::thread;
 
 use anyhow::Result;
 use priory::{Family, Model, Schema, Settings, Statistics};
+use priory_input::store;
 
 use crate::args::TrainArgs;
 use crate::data;
 use crate::glob;
-use crate::model_file;
 use crate::output::{note, plural, warn};
 use crate::understand::{Understood, others, short_list};
 
@@ -30,12 +32,19 @@ pub(crate) fn run(args: &TrainArgs, threads: usize) -> Result<()> {
     for path in &paths[1..] {
         let (part, part_skipped) = data::learn(input.open(path)?, schema, threads)?;
         statistics.merge(&part)?;
+        statistics.check_size()?;
         skipped += part_skipped;
     }
     statistics.settle();
-    let model = statistics.estimate(&settings)?;
     let output = args.output.clone().unwrap_or_else(|| default_output(&paths[0]));
-    model_file::write(&output, &statistics, &settings)?;
+    // Of a million words, both take as long as counting tens of thousands of documents.
+    let (model, bytes) = thread::scope(|scope| {
+        let bytes = scope.spawn(|| priory::write_file(&statistics, &settings));
+        let model = statistics.estimate(&settings);
+        (model, bytes.join().unwrap_or_else(|panicked| panic::resume_unwind(panicked)))
+    });
+    let model = model?;
+    store::replace_file(&output, &bytes)?;
     understood.explain();
     explain_families(&model);
     explain_selection(&model, schema);

@@ -236,6 +236,11 @@ impl FamilyStatistics {
         }
     }
 
+    /// Whether this is text in canonical form, which need not be copied to get it.
+    pub(crate) fn is_canonical_text(&self) -> bool {
+        matches!(self, FamilyStatistics::Text(_, text) if text.is_canonical())
+    }
+
     pub(crate) fn canonical(&self, classes: &[usize]) -> Self {
         match self {
             FamilyStatistics::Category(column, category) => {
@@ -370,7 +375,7 @@ impl FamilyStatistics {
             }
             FamilyStatistics::Text(column, text) => {
                 let column = &schema.columns[*column].name;
-                return Ok(Prepared::Text(TextEstimate::new(text, settings, column)?));
+                return Ok(Prepared::Text(Box::new(TextEstimate::new(text, settings, column)?)));
             }
             FamilyStatistics::Group(group) => {
                 return Ok(Prepared::Group(GroupEstimate::new(group, settings, schema)?));
@@ -481,7 +486,7 @@ pub(crate) enum Prepared<'a, T> {
     Bernoulli(CategoryEstimate<'a, T>, Sides),
     Joint(JointEstimate<'a, T>, &'a JointStatistics),
     Number(NumberEstimate<'a>),
-    Text(TextEstimate<'a>),
+    Text(Box<TextEstimate<'a>>),
     Group(GroupEstimate<'a>),
 }
 

@@ -5,6 +5,7 @@
 //! spaces after the header and by sections called `pad.…`; the last section, `checksums`, holds the CRC-32 of the
 //! header and of every block of 64 KiB of every section.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -17,13 +18,13 @@ use crate::error::{Error, Result};
 /// Arrays start at multiples of this, so that a mapped file can be used in place.
 const ALIGNMENT: usize = 64;
 /// A checksum covers this much of a section, so that a part of a large one can be checked by itself.
-const BLOCK: usize = 64 * 1024;
+pub(super) const BLOCK: usize = 64 * 1024;
 /// No honest header is larger; it is compared with the file's size before anything is allocated.
 const LONGEST_HEADER: u64 = 1 << 30;
 
 const METADATA: &str = "__metadata__";
-const CHECKSUMS: &str = "checksums";
-const PADDING: &str = "pad.";
+pub(super) const CHECKSUMS: &str = "checksums";
+pub(super) const PADDING: &str = "pad.";
 
 /// An array as it is written.
 pub(crate) struct Section {
@@ -61,7 +62,7 @@ impl Section {
 
 /// What an array holds, under the names that safetensors uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-enum ElementKind {
+pub(super) enum ElementKind {
     U8,
     U16,
     U32,
@@ -70,7 +71,7 @@ enum ElementKind {
 }
 
 impl ElementKind {
-    fn size(self) -> usize {
+    pub(super) fn size(self) -> usize {
         match self {
             ElementKind::U8 => 1,
             ElementKind::U16 => 2,
@@ -81,12 +82,19 @@ impl ElementKind {
 }
 
 /// How the header describes an array.
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Entry {
-    dtype: ElementKind,
-    shape: Vec<usize>,
-    data_offsets: (usize, usize),
+pub(super) struct Entry {
+    pub(super) dtype: ElementKind,
+    pub(super) shape: Vec<usize>,
+    pub(super) data_offsets: (usize, usize),
+}
+
+impl Entry {
+    /// How many checksums cover the section.
+    pub(super) fn blocks(&self) -> usize {
+        (self.data_offsets.1 - self.data_offsets.0).div_ceil(BLOCK)
+    }
 }
 
 /// The bytes of a container.
@@ -156,46 +164,39 @@ fn write_json(
     object.end()
 }
 
-/// A container that was opened and whose every byte was checked.
+/// A container that was opened. Every byte of its sections was checked.
 pub(crate) struct Container<'a> {
-    metadata: BTreeMap<String, String>,
-    sections: BTreeMap<String, (Entry, &'a [u8])>,
+    pub(super) metadata: BTreeMap<String, String>,
+    pub(super) sections: BTreeMap<String, (Entry, Cow<'a, [u8]>)>,
 }
 
 impl<'a> Container<'a> {
     /// Opens a container of the given format version. Nothing is allocated that the file's own size does not bound.
     pub(crate) fn open(file: &'a [u8], version_key: &str, version: &str) -> Result<Self> {
         let (header, data) = split(file)?;
-        let object: Object = serde_json::from_slice(&header[8..])
-            .map_err(|error| refused(format!("its header is not valid: {error}")))?;
-        let found = object.metadata.get(version_key).map(String::as_str);
-        if found != Some(version) {
-            return Err(refused(match found {
-                Some(found) => format!("it has format version {found}; this program reads version {version}"),
-                None => "its header does not name a format version".into(),
-            }));
-        }
-        let sections = place(object.entries, data)?;
+        let object = Object::parse(header, version_key, version)?;
+        let sections = place(object.entries, data.len())?;
+        let sections: Vec<_> = sections
+            .into_iter()
+            .map(|(name, entry)| {
+                let (start, end) = entry.data_offsets;
+                (name, entry, &data[start..end])
+            })
+            .collect();
         check_sums(header, &sections)?;
         let sections = sections
             .into_iter()
             .filter(|(name, ..)| name != CHECKSUMS && !name.starts_with(PADDING))
-            .map(|(name, entry, bytes)| (name, (entry, bytes)))
+            .map(|(name, entry, bytes)| (name, (entry, Cow::Borrowed(bytes))))
             .collect();
         Ok(Container { metadata: object.metadata, sections })
-    }
-
-    /// A string of the metadata.
-    pub(crate) fn metadata(&self, key: &str) -> Result<&str> {
-        let found = self.metadata.get(key).map(String::as_str);
-        found.ok_or_else(|| refused(format!("its header lacks `{key}`")))
     }
 
     pub(crate) fn has(&self, name: &str) -> bool {
         self.sections.contains_key(name)
     }
 
-    pub(crate) fn take_bytes(&mut self, name: &str) -> Result<&'a [u8]> {
+    pub(crate) fn take_bytes(&mut self, name: &str) -> Result<Cow<'a, [u8]>> {
         Ok(self.take(name, ElementKind::U8, 1)?.1)
     }
 
@@ -238,7 +239,12 @@ impl<'a> Container<'a> {
         }
     }
 
-    fn take(&mut self, name: &str, kind: ElementKind, dimensions: usize) -> Result<(Vec<usize>, &'a [u8])> {
+    fn take(
+        &mut self,
+        name: &str,
+        kind: ElementKind,
+        dimensions: usize,
+    ) -> Result<(Vec<usize>, Cow<'a, [u8]>)> {
         let (entry, bytes) =
             self.sections.remove(name).ok_or_else(|| refused(format!("the section `{name}` is missing")))?;
         if entry.dtype != kind || entry.shape.len() != dimensions {
@@ -254,36 +260,39 @@ pub(crate) fn could_begin(file: &[u8]) -> bool {
     length.is_some_and(|length| length <= LONGEST_HEADER) && file.get(8) == Some(&b'{')
 }
 
-/// Header, length included, and data.
-fn split(file: &[u8]) -> Result<(&[u8], &[u8])> {
-    let Some((length, rest)) = file.split_first_chunk::<8>() else {
+/// The length of the header, itself included, of a file of which the first nine bytes and the size are known.
+pub(super) fn header_length(beginning: &[u8], size: u64) -> Result<usize> {
+    let Some((length, _)) = beginning.split_first_chunk::<8>() else {
         return Err(refused("it is too short".into()));
     };
     let length = u64::from_le_bytes(*length);
-    if !could_begin(file) || length > rest.len() as u64 {
+    if !could_begin(beginning) || length > size - 8 {
         return Err(refused("it is cut short, or not a model at all".into()));
     }
-    Ok(file.split_at(8 + length as usize))
+    Ok(8 + length as usize)
 }
 
-/// Finds each section in the data: in order, without gaps, overlaps or anything left over.
-fn place(mut entries: Vec<(String, Entry)>, data: &[u8]) -> Result<Vec<(String, Entry, &[u8])>> {
+/// Header, length included, and data.
+fn split(file: &[u8]) -> Result<(&[u8], &[u8])> {
+    Ok(file.split_at(header_length(file, file.len() as u64)?))
+}
+
+/// Puts the sections in order and checks that there are no gaps, no overlaps and nothing left over.
+pub(super) fn place(mut entries: Vec<(String, Entry)>, size: usize) -> Result<Vec<(String, Entry)>> {
     entries.sort_by_key(|(_, entry)| entry.data_offsets);
-    let mut placed = Vec::with_capacity(entries.len());
     let mut expected = 0;
-    for (name, entry) in entries {
+    for (name, entry) in &entries {
         let (start, end) = entry.data_offsets;
-        let size = entry.shape.iter().try_fold(entry.dtype.size(), |size, &n| size.checked_mul(n));
-        if start != expected || end < start || end > data.len() || size != Some(end - start) {
+        let length = entry.shape.iter().try_fold(entry.dtype.size(), |length, &n| length.checked_mul(n));
+        if start != expected || end < start || end > size || length != Some(end - start) {
             return Err(refused(format!("the section `{name}` is cut short or misplaced")));
         }
         expected = end;
-        placed.push((name, entry, &data[start..end]));
     }
-    if expected != data.len() {
+    if expected != size {
         return Err(refused("something follows its last section".into()));
     }
-    Ok(placed)
+    Ok(entries)
 }
 
 fn check_sums(header: &[u8], sections: &[(String, Entry, &[u8])]) -> Result<()> {
@@ -301,21 +310,41 @@ fn check_sums(header: &[u8], sections: &[(String, Entry, &[u8])]) -> Result<()> 
     loop {
         match (expected.next(), stored.next()) {
             (None, None) => return Ok(()),
-            // A fuzzer cannot guess checksums, and is to get behind them.
-            (Some((_, block)), Some(&sum))
-                if crc32fast::hash(block) == u32::from_le_bytes(sum) || cfg!(fuzzing) => {}
-            (Some((name, _)), _) => {
-                return Err(refused(format!("it is damaged: the checksum of `{name}` is wrong")));
-            }
+            (Some((name, block)), Some(&sum)) => check_sum(name, block, u32::from_le_bytes(sum))?,
+            (Some(_), None) => return Err(refused("it has fewer checksums than sections".into())),
             (None, Some(_)) => return Err(refused("it has more checksums than sections".into())),
         }
     }
 }
 
+/// Refuses a block of a section that does not have this checksum.
+pub(super) fn check_sum(name: &str, block: &[u8], sum: u32) -> Result<()> {
+    // A fuzzer cannot guess checksums, and is to get behind them.
+    if crc32fast::hash(block) == sum || cfg!(fuzzing) {
+        return Ok(());
+    }
+    Err(refused(format!("it is damaged: the checksum of `{name}` is wrong")))
+}
+
 /// The header as an object whose keys are distinct; serde_json by itself would keep the last of two.
-struct Object {
-    metadata: BTreeMap<String, String>,
-    entries: Vec<(String, Entry)>,
+pub(super) struct Object {
+    pub(super) metadata: BTreeMap<String, String>,
+    pub(super) entries: Vec<(String, Entry)>,
+}
+
+impl Object {
+    /// Reads a header, its length included, of the given format version.
+    pub(super) fn parse(header: &[u8], version_key: &str, version: &str) -> Result<Self> {
+        let object: Object = serde_json::from_slice(&header[8..])
+            .map_err(|error| refused(format!("its header is not valid: {error}")))?;
+        match object.metadata.get(version_key).map(String::as_str) {
+            Some(found) if found == version => Ok(object),
+            Some(found) => {
+                Err(refused(format!("it has format version {found}; this program reads version {version}")))
+            }
+            None => Err(refused("its header does not name a format version".into())),
+        }
+    }
 }
 
 impl<'de> Deserialize<'de> for Object {

@@ -35,8 +35,8 @@ pub(super) fn read(file: &mut Container<'_>, group: &mut GroupStatistics, classe
     let columns = group.columns.len();
     group.check_size(classes).map_err(|error| refused(error.to_string()))?;
     let impossible = || refused("the sums of its group cannot be those of any numbers".into());
-    let mut moments = file.take_bytes("group.moments")?;
-    let mut products = file.take_bytes("group.products")?;
+    let (moments, products) = (file.take_bytes("group.moments")?, file.take_bytes("group.products")?);
+    let (mut moments, mut products) = (&*moments, &*products);
     let mut read = Vec::new();
     for _ in 0..classes {
         let moments: Option<Vec<Moments>> = (0..columns).map(|_| Moments::read(&mut moments)).collect();
@@ -60,7 +60,8 @@ pub(super) fn read(file: &mut Container<'_>, group: &mut GroupStatistics, classe
 
 fn read_alone(file: &mut Container<'_>, classes: &mut [GroupSums], columns: usize) -> Result<()> {
     let (shape, places) = file.take_u32("group.alone", 2)?;
-    let mut sums = file.take_bytes("group.alone.sums")?;
+    let sums = file.take_bytes("group.alone.sums")?;
+    let mut sums = &*sums;
     let invalid = || refused("what its group counts where values are missing cannot be".into());
     let places = places.as_chunks::<3>().0;
     if shape[1] != 3 || places.is_empty() || !places.is_sorted_by(|a, b| a < b) {

@@ -6,18 +6,23 @@
 
 mod container;
 mod group;
+mod model_file;
+mod parts;
 mod text;
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use container::{Container, Section, refused};
+pub use model_file::ModelFile;
+pub use parts::FileParts;
 
 use crate::error::Result;
 use crate::families::FamilyStatistics;
 use crate::families::categorical::CategoryStatistics;
 use crate::families::joint::JointStatistics;
 use crate::families::number;
+use crate::families::text::whole::Whole;
 use crate::moments::Moments;
 use crate::schema::Schema;
 use crate::settings::Settings;
@@ -28,17 +33,23 @@ use crate::vocabulary::{Vocabulary, canonical_order};
 
 const VERSION_KEY: &str = "priory_format";
 const VERSION: &str = "1";
+/// What was worked out of all words together: see [`ModelFile`].
+const DERIVED: &str = "derived";
 
 /// The bytes of a model file.
 pub fn write_file(statistics: &Statistics, settings: &Settings) -> Vec<u8> {
     let statistics = statistics.canonical();
     let json = |value: serde_json::Result<String>| value.expect("schema and settings have string keys only");
-    let metadata = BTreeMap::from([
+    let mut metadata = BTreeMap::from([
         (VERSION_KEY, VERSION.to_owned()),
         ("rows", statistics.rows.to_string()),
         ("schema", json(serde_json::to_string(&statistics.schema))),
         ("settings", json(serde_json::to_string(settings))),
     ]);
+    let derived = derived(&statistics, settings);
+    if !derived.is_empty() {
+        metadata.insert(DERIVED, json(serde_json::to_string(&derived)));
+    }
     let mut sections = Vec::new();
     write_names(&mut sections, "class", &statistics.classes);
     write_tally(&mut sections, "class.weight", &statistics.class_weight);
@@ -82,30 +93,55 @@ pub fn could_be_file(beginning: &[u8]) -> bool {
 /// If a byte was changed, lost or added, or the contents contradict each other.
 pub fn read_file(bytes: &[u8]) -> Result<(Statistics, Settings)> {
     let mut file = Container::open(bytes, VERSION_KEY, VERSION)?;
-    let schema: Schema = parse(&file, "schema")?;
-    let schema = schema.checked().map_err(|error| refused(error.to_string()))?;
-    let settings: Settings = parse(&file, "settings")?;
-    settings.check().map_err(|error| refused(error.to_string()))?;
-    let rows: u64 = parse(&file, "rows")?;
-
-    let classes = read_names(&mut file, "class")?;
-    if classes.len() > MOST_CLASSES {
-        return Err(refused(format!("it has more than {MOST_CLASSES} classes")));
+    let (mut statistics, settings) = read_frame(&mut file)?;
+    let classes = statistics.classes.len();
+    for factor in &mut statistics.factors {
+        read_factor(&mut file, factor, classes)?;
     }
-    let class_weight = read_tally(&mut file, "class.weight", 1, classes.len())?;
-    let mut factors = FamilyStatistics::for_schema(&schema);
-    for factor in &mut factors {
-        read_factor(&mut file, factor, classes.len())?;
-    }
+    let stored = read_derived(&file)?;
     file.finish()?;
-    let statistics = Statistics { schema, rows, classes, class_weight, factors, is_settled: false };
     check(&statistics)?;
+    if stored != derived(&statistics, &settings) {
+        return Err(refused("its counts contradict what was derived from them".into()));
+    }
     Ok((statistics, settings))
 }
 
-fn parse<T: serde::de::DeserializeOwned>(file: &Container<'_>, key: &str) -> Result<T> {
-    serde_json::from_str(file.metadata(key)?)
-        .map_err(|error| refused(format!("its {key} cannot be read: {error}")))
+/// Everything but the columns, which are still empty.
+fn read_frame(file: &mut Container<'_>) -> Result<(Statistics, Settings)> {
+    let schema: Schema = parse(&file.metadata, "schema")?;
+    let schema = schema.checked().map_err(|error| refused(error.to_string()))?;
+    let settings: Settings = parse(&file.metadata, "settings")?;
+    settings.check().map_err(|error| refused(error.to_string()))?;
+    let rows: u64 = parse(&file.metadata, "rows")?;
+    let classes = read_names(file, "class")?;
+    if classes.len() > MOST_CLASSES {
+        return Err(refused(format!("it has more than {MOST_CLASSES} classes")));
+    }
+    let class_weight = read_tally(file, "class.weight", 1, classes.len())?;
+    let factors = FamilyStatistics::for_schema(&schema);
+    Ok((Statistics { schema, rows, classes, class_weight, factors, is_settled: false }, settings))
+}
+
+/// What follows from all words of each column of text, as far as [`ModelFile`] can do with it.
+fn derived(statistics: &Statistics, settings: &Settings) -> BTreeMap<usize, Whole> {
+    let texts = statistics.factors.iter().filter_map(|factor| match factor {
+        FamilyStatistics::Text(column, text) => {
+            let name = &statistics.schema.columns[*column].name;
+            Some((*column, Whole::new(text, settings, name)?))
+        }
+        _ => None,
+    });
+    texts.collect()
+}
+
+fn read_derived(file: &Container<'_>) -> Result<BTreeMap<usize, Whole>> {
+    if file.metadata.contains_key(DERIVED) { parse(&file.metadata, DERIVED) } else { Ok(BTreeMap::new()) }
+}
+
+fn parse<T: serde::de::DeserializeOwned>(metadata: &BTreeMap<String, String>, key: &str) -> Result<T> {
+    let found = metadata.get(key).ok_or_else(|| refused(format!("its header lacks `{key}`")))?;
+    serde_json::from_str(found).map_err(|error| refused(format!("its {key} cannot be read: {error}")))
 }
 
 fn read_factor(file: &mut Container<'_>, factor: &mut FamilyStatistics, classes: usize) -> Result<()> {
@@ -133,7 +169,8 @@ fn read_factor(file: &mut Container<'_>, factor: &mut FamilyStatistics, classes:
             *joint = JointStatistics::from_parts(columns, values, cells, counts);
         }
         FamilyStatistics::Number(column, number) => {
-            let mut bytes = file.take_bytes(&format!("column.{column}.moments"))?;
+            let bytes = file.take_bytes(&format!("column.{column}.moments"))?;
+            let mut bytes = &*bytes;
             let moments: Option<Vec<Moments>> = (0..classes).map(|_| Moments::read(&mut bytes)).collect();
             let moments =
                 moments.filter(|moments| bytes.is_empty() && moments.iter().all(number::is_possible));
@@ -217,7 +254,7 @@ fn read_names_in(
     let ends = file.take_u64(&format!("{prefix}.ends"))?;
     let bytes = file.take_bytes(&format!("{prefix}.names"))?;
     let invalid = || refused(format!("the names of `{prefix}` cannot be read"));
-    let text = std::str::from_utf8(bytes).map_err(|_| invalid())?;
+    let text = std::str::from_utf8(&bytes).map_err(|_| invalid())?;
     let mut names = Vocabulary::default();
     let mut start = 0;
     for end in ends {

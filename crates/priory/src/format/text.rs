@@ -6,16 +6,19 @@ use crate::error::Result;
 use crate::families::text::table::{Cell, TokenTable};
 use crate::families::text::{TOTALS, TextStatistics};
 
+/// The sections that grow with the tokens.
+pub(super) const WORD_SECTIONS: [&str; 6] = ["ends", "names", "cells", "classes", "documents", "terms"];
+
 pub(super) fn write(sections: &mut Vec<Section>, column: usize, text: &TextStatistics) {
     let prefix = format!("column.{column}");
     let (tokens, cells) = (text.tokens.len(), text.counts.all_cells());
     write_names(sections, &prefix, &text.tokens);
     sections.push(Section::u64(format!("{prefix}.cells"), vec![tokens], text.counts.ends()));
-    let classes = cells.iter().map(|cell| cell.class as u16);
+    let classes = cells.clone().map(|cell| cell.class as u16);
     sections.push(Section::u16(format!("{prefix}.classes"), vec![cells.len()], classes));
     for (which, name) in ["documents", "terms"].into_iter().enumerate() {
         let name = format!("{prefix}.{name}");
-        let counts = cells.iter().map(|cell| if which == 0 { cell.documents } else { cell.terms });
+        let counts = cells.clone().map(|cell| if which == 0 { cell.documents } else { cell.terms });
         sections.push(match counts.clone().all(is_small) {
             true => Section::u32(&name, vec![cells.len()], counts.map(|count| count as u32)),
             false => Section::f64(&name, vec![cells.len()], counts),
@@ -49,7 +52,7 @@ pub(super) fn read(
     let counts = class_of.into_iter().zip(documents).zip(terms);
     let cells = counts.map(|((class, documents), terms)| Cell { class: u32::from(class), documents, terms });
     let residue = [&document_residue[..], &term_residue[..]];
-    text.counts = TokenTable::from_cells(classes, &ends, cells.collect(), residue).ok_or_else(wrong)?;
+    text.counts = TokenTable::from_cells(classes, &ends, cells, residue).ok_or_else(wrong)?;
     text.totals = read_tally(file, &format!("{prefix}.totals"), TOTALS, classes)?;
     if !text.is_consistent() {
         return Err(refused(format!("the counts of `{prefix}` contradict each other")));

@@ -73,7 +73,7 @@ pub(crate) fn retotalled(statistics: &TextStatistics) -> Tally {
     }
     for (which, row) in [PRESENCES_ROW, TERMS_ROW].into_iter().enumerate() {
         for (cell, term) in statistics.counts.residue(which) {
-            totals.add(row, statistics.counts.all_cells()[cell as usize].class as usize, term);
+            totals.add(row, statistics.counts.class_of_cell(cell), term);
         }
     }
     totals
@@ -165,7 +165,7 @@ impl LeftOut {
             }
             left.tokens += 1.0;
             for cell in cells() {
-                let (count, d) = (formula.count(cell), cell.documents);
+                let (count, d) = (formula.count(&cell), cell.documents);
                 let rest = if d > 1.0 { count - count / d } else { 0.0 };
                 let (total, total_left) = &mut left.totals[cell.class as usize];
                 *total += count;
@@ -190,7 +190,7 @@ impl LeftOut {
             // Every document has or has not every token.
             let (tokens, cells) = (left.tokens, statistics.counts.all_cells());
             for (class, &n) in documents.iter().enumerate() {
-                let with = cells.iter().filter(|cell| cell.class as usize == class).count() as f64;
+                let with = cells.clone().filter(|cell| cell.class as usize == class).count() as f64;
                 let zeros = (tokens - with).max(0.0) * n;
                 *left.absent.entry((n - 1.0).max(0.0).to_bits()).or_default() += zeros;
                 left.totals[class] = (tokens * n, (n - 1.0).max(0.0));

@@ -47,6 +47,8 @@ pub(crate) struct TextEstimate<'a> {
     pub(crate) totals: Vec<f64>,
     /// N of all classes.
     pub(crate) pooled_total: f64,
+    /// V.
+    tokens: f64,
     min_documents: f64,
     /// Bernoulli: what all tokens absent come to in a class that has lost a document of some weight.
     reduced_bases: Mutex<BTreeMap<(usize, u64), Base>>,
@@ -245,7 +247,10 @@ impl<'a> TextEstimate<'a> {
         formula.amounts = match settings.text_smoothing_of(column) {
             Smoothing::None => Amounts::Each(0.0),
             Smoothing::Lidstone(alpha) => Amounts::Each(*alpha),
-            Smoothing::Auto => Amounts::Each(chosen_pseudocount(&statistics, &formula)),
+            Smoothing::Auto => Amounts::Each(match &statistics.whole {
+                Some(whole) => whole.pseudocount.unwrap_or(1.0),
+                None => chosen_pseudocount(&statistics, &formula),
+            }),
             Smoothing::Pair { present, absent } => Amounts::Pair { present: *present, absent: *absent },
             Smoothing::Background(lambda) => Amounts::Background(*lambda),
             Smoothing::Dirichlet(_) => {
@@ -269,6 +274,8 @@ impl<'a> TextEstimate<'a> {
             formula,
             pooled_total: totals.iter().sum(),
             totals,
+            tokens: statistics.whole.as_ref().map_or(statistics.tokens.len() as u64, |whole| whole.tokens)
+                as f64,
             statistics,
             min_documents: settings.text.min_documents,
             reduced_bases: Mutex::default(),
@@ -277,8 +284,7 @@ impl<'a> TextEstimate<'a> {
 
     /// What a class counts altogether.
     pub(crate) fn sums(&self, class: usize) -> Sums {
-        let tokens = self.statistics.tokens.len() as f64;
-        Sums { total: self.totals[class], pooled: self.pooled_total, tokens }
+        Sums { total: self.totals[class], pooled: self.pooled_total, tokens: self.tokens }
     }
 
     pub(crate) fn classes(&self) -> usize {
@@ -287,7 +293,7 @@ impl<'a> TextEstimate<'a> {
 
     /// What a token counts in all classes.
     pub(crate) fn pooled(&self, token: usize) -> f64 {
-        self.statistics.counts.cells(token).map(|cell| self.formula.count(cell)).sum()
+        self.statistics.counts.cells(token).map(|cell| self.formula.count(&cell)).sum()
     }
 
     /// log P(document | class) for every class, as if one training row that holds this document had not been there.
@@ -375,6 +381,7 @@ impl<'a> TextEstimate<'a> {
         let rest = TextEstimate {
             pooled_total: totals.iter().sum(),
             totals,
+            tokens: rest.tokens.len() as f64,
             statistics: Cow::Owned(rest),
             formula: self.formula,
             min_documents: self.min_documents,
@@ -404,10 +411,10 @@ impl<'a> TextEstimate<'a> {
             let Some(id) = self.find(text.tokens.name(token as usize)) else { continue };
             let amount = if presence { 1.0 } else { amount };
             let taken = removed.weight * amount;
-            let count_of = |cell: &Cell| {
+            let count_of = |cell: Cell| {
                 let class = cell.class as usize;
                 let taken = if class == removed.class { taken } else { 0.0 };
-                (class, self.count_without(id, cell, taken))
+                (class, self.count_without(id, &cell, taken))
             };
             let cells: Vec<(usize, f64)> = self.statistics.counts.cells(id).map(count_of).collect();
             let vanishes = self.vanishes(id, removed.weight);
@@ -422,7 +429,7 @@ impl<'a> TextEstimate<'a> {
         }
         let totals: Vec<f64> = totals.iter().map(|total| total.value().max(0.0)).collect();
         let pooled = totals.iter().sum();
-        let tokens = (self.statistics.tokens.len() - left.vanished.len()) as f64;
+        let tokens = self.tokens - left.vanished.len() as f64;
         left.sums = totals.into_iter().map(|total| Sums { total, pooled, tokens }).collect();
         left
     }
@@ -478,6 +485,10 @@ impl<'a> TextEstimate<'a> {
     /// All tokens absent, in a class that counts so much. A token in more documents than that is left out.
     pub(crate) fn base(&self, class: usize, sums: &Sums) -> Base {
         let statistics = &self.statistics;
+        if let Some(whole) = &statistics.whole {
+            let (log, needed) = whole.absent.get(class).copied().unwrap_or_default();
+            return Base { log, needed };
+        }
         let mut base = Base::default();
         let by_token = matches!(self.formula.amounts, Amounts::Background(_));
         let zero = self.formula.absent(0.0, 0.0, sums);

@@ -73,7 +73,7 @@ impl TextLikelihood {
             }
             for cell in statistics.counts.cells(token) {
                 let class = cell.class as usize;
-                let extra = formula.extra(formula.count(cell), pooled, &sums[class]);
+                let extra = formula.extra(formula.count(&cell), pooled, &sums[class]);
                 likelihood.extra.push(extra.log);
                 likelihood.classes.push(cell.class | if extra.certain { CERTAIN } else { 0 });
             }
@@ -86,13 +86,19 @@ impl TextLikelihood {
             }
         }
         if formula.family == crate::settings::Family::ComplementNormalized {
-            let sizes = likelihood.sizes(tokens).into_iter();
-            // Where every weight is zero, nothing is left to divide.
-            likelihood.scale = sizes.map(|size| if size > 0.0 { 1.0 / size } else { 0.0 }).collect();
+            likelihood.scale = match &statistics.whole {
+                Some(whole) => whole.scale.clone(),
+                None => likelihood.sizes(tokens).into_iter().map(inverse).collect(),
+            };
         }
         likelihood.can_be_impossible =
             likelihood.needs_all.contains(&true) || likelihood.needed.iter().any(|&needed| needed > 0);
         likelihood
+    }
+
+    /// For each class, what the sum of a document is multiplied by.
+    pub(crate) fn scale(&self) -> &[f64] {
+        &self.scale
     }
 
     /// For each class Σ |log p̃| over all tokens.
@@ -198,6 +204,11 @@ impl TextLikelihood {
     }
 }
 
+/// What makes the weights of a class add up to one. Where every weight is zero, nothing is left to divide.
+fn inverse(size: f64) -> f64 {
+    if size > 0.0 { 1.0 / size } else { 0.0 }
+}
+
 /// Adds up one document after the other.
 struct Adder<'a> {
     likelihood: &'a TextLikelihood,
@@ -250,6 +261,9 @@ impl<'a> Adder<'a> {
                 self.hits[index] += 1;
                 self.certain[index] += u32::from(class & CERTAIN != 0);
             }
+        } else if extra.len() == self.sums.len() {
+            // Every class has the token: their cells stand in order.
+            self.sums.iter_mut().zip(extra).for_each(|(sum, extra)| *sum += amount * extra);
         } else {
             for (&class, extra) in classes.iter().zip(extra) {
                 self.sums[class as usize] += amount * extra;

@@ -8,6 +8,7 @@ pub(crate) mod estimate;
 pub(crate) mod likelihood;
 pub(crate) mod summary;
 pub(crate) mod table;
+pub(crate) mod whole;
 
 use crate::batch::{Batch, TextColumn};
 use crate::error::{Error, Result};
@@ -16,9 +17,10 @@ use crate::tally::Tally;
 use crate::text::TextSettings;
 use crate::vocabulary::Vocabulary;
 use table::TokenTable;
+use whole::Whole;
 
-/// More different tokens than this are refused: they would take more than a gigabyte.
-pub const MOST_TOKENS: usize = 1 << 24;
+/// More different tokens than this are refused: training would take some gigabytes.
+pub const MOST_TOKENS: usize = 1 << 23;
 /// More counts than this, of tokens in classes, are refused likewise.
 pub(crate) const MOST_CELLS: usize = 1 << 26;
 /// All tokens together may have so many bytes.
@@ -42,6 +44,8 @@ pub(crate) struct TextStatistics {
     pub(crate) counts: TokenTable,
     /// One row for each of the sums above.
     pub(crate) totals: Tally,
+    /// Set if these are only the tokens that some documents have: what follows from all of them.
+    pub(crate) whole: Option<Whole>,
 }
 
 impl TextStatistics {
@@ -51,6 +55,7 @@ impl TextStatistics {
             tokens: Vocabulary::default(),
             counts: TokenTable::default(),
             totals: Tally::new(TOTALS, 0),
+            whole: None,
         }
     }
 
@@ -136,18 +141,20 @@ impl TextStatistics {
                 *place += 1;
             }
         }
+        // First all names, then all counts: the processor can wait for several of one kind at once.
         let mut start = 0;
+        let mut rows: Vec<(usize, u32)> = Vec::with_capacity(column.tokens.len());
         for (token, &end) in ends[..column.tokens.len()].iter().enumerate() {
-            let of_token = &entries[start..end as usize];
+            if start < end {
+                rows.push((self.tokens.intern(column.tokens.name(token)), end));
+            } // else no document that counts has it: it leaves no trace
+            start = end;
+        }
+        self.counts.grow(self.tokens.len(), classes);
+        let mut start = 0;
+        for (id, end) in rows {
+            self.counts.add_documents(id, &entries[start..end as usize]);
             start = end as usize;
-            if of_token.is_empty() {
-                continue; // no document that counts has it: it leaves no trace
-            }
-            let id = self.tokens.intern(column.tokens.name(token));
-            self.counts.grow(self.tokens.len(), classes);
-            for &(class, count) in of_token {
-                self.counts.add(id, class as usize, 1.0, f64::from(count));
-            }
         }
     }
 
@@ -176,15 +183,16 @@ impl TextStatistics {
 
     /// Tokens in the order of their bytes, none that counts zero, classes in the order given.
     pub(crate) fn canonical(&self, classes: &[usize]) -> Self {
-        if classes.iter().copied().eq(0..self.totals.classes())
-            && self.tokens.is_sorted_by_bytes()
-            && self.counts.is_canonical()
-        {
-            let every_total: Vec<usize> = (0..TOTALS).collect();
-            return TextStatistics { totals: self.totals.select(&every_total, classes), ..self.clone() };
+        if classes.iter().copied().eq(0..self.totals.classes()) && self.is_canonical() {
+            return self.clone();
         }
         let ids = self.tokens.sorted_by_bytes().into_iter().filter(|&id| !self.counts.is_zero(id));
         self.select(&ids.collect::<Vec<_>>(), classes)
+    }
+
+    /// Whether this is [`canonical`](Self::canonical) as long as the classes are.
+    pub(crate) fn is_canonical(&self) -> bool {
+        self.totals.is_canonical() && self.tokens.is_sorted_by_bytes() && self.counts.is_canonical()
     }
 
     /// These tokens and classes, in this order.
@@ -197,6 +205,7 @@ impl TextStatistics {
             tokens: tokens.iter().map(|&id| self.tokens.name(id)).collect(),
             counts: self.counts.select(tokens, &class_of),
             totals: self.totals.select(&every_total, classes),
+            whole: self.whole.clone(),
         }
     }
 
@@ -226,9 +235,8 @@ impl TextStatistics {
             rest.add(TERMS_ROW, cell.class as usize, -cell.terms);
         }
         for (which, row) in [PRESENCES_ROW, TERMS_ROW].into_iter().enumerate() {
-            let cells = self.counts.all_cells();
             for (cell, term) in self.counts.residue(which) {
-                rest.add(row, cells[cell as usize].class as usize, -term);
+                rest.add(row, self.counts.class_of_cell(cell), -term);
             }
         }
         (0..classes).all(|class| rest.is_zero(PRESENCES_ROW, class) && rest.is_zero(TERMS_ROW, class))

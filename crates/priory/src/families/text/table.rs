@@ -1,10 +1,12 @@
 //! Counts of tokens, by class: in how many documents, and how often.
 //!
 //! Most tokens occur in few classes, so only cells that were ever counted are kept: a short list for most tokens, a
-//! cell for every class for those that turn up in many. As in a [`Tally`](crate::tally::Tally) a cell is a plain f64,
-//! and what rounding cut off is kept beside the table, so that every cell is exact for every finite weight.
+//! cell for every class for those that turn up in many. Counts take four bytes each as long as all of them are whole
+//! and small, since it is memory that counting waits for; then eight. As in a [`Tally`](crate::tally::Tally), what
+//! rounding cuts off from an f64 is kept beside the table, so that every cell is exact for every finite weight.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use crate::exact::{ExactSum, two_sum};
 
@@ -39,11 +41,103 @@ struct Row {
     room: u32,
 }
 
+/// Documents and terms of every cell.
+#[derive(Debug, Clone)]
+enum Counts {
+    /// Whole numbers below 2^32, all of them.
+    Small(Vec<[u32; 2]>),
+    Wide(Vec<[f64; 2]>),
+}
+
+impl Counts {
+    fn len(&self) -> usize {
+        match self {
+            Counts::Small(counts) => counts.len(),
+            Counts::Wide(counts) => counts.len(),
+        }
+    }
+
+    #[inline]
+    fn get(&self, place: usize) -> [f64; 2] {
+        match self {
+            Counts::Small(counts) => counts[place].map(f64::from),
+            Counts::Wide(counts) => counts[place],
+        }
+    }
+
+    /// Appends cells that count zero.
+    fn extend(&mut self, cells: usize) {
+        match self {
+            Counts::Small(counts) => counts.resize(counts.len() + cells, [0; 2]),
+            Counts::Wide(counts) => counts.resize(counts.len() + cells, [0.0; 2]),
+        }
+    }
+
+    fn copy_within(&mut self, cells: Range<usize>, to: usize) {
+        match self {
+            Counts::Small(counts) => counts.copy_within(cells, to),
+            Counts::Wide(counts) => counts.copy_within(cells, to),
+        }
+    }
+
+    fn clear(&mut self, place: usize) {
+        match self {
+            Counts::Small(counts) => counts[place] = [0; 2],
+            Counts::Wide(counts) => counts[place] = [0.0; 2],
+        }
+    }
+
+    /// Adds to a cell and returns what was lost by rounding.
+    #[inline]
+    fn add(&mut self, place: usize, amounts: [f64; 2]) -> [f64; 2] {
+        if let Counts::Small(counts) = self
+            && let [Some(documents), Some(terms)] =
+                [0, 1].map(|which| small_sum(counts[place][which], amounts[which]))
+        {
+            counts[place] = [documents, terms];
+            return [0.0; 2];
+        }
+        let cell = &mut self.widened()[place];
+        let (documents, error) = two_sum(cell[0], amounts[0]);
+        let (terms, terms_error) = two_sum(cell[1], amounts[1]);
+        *cell = [documents, terms];
+        [error, terms_error]
+    }
+
+    fn widened(&mut self) -> &mut Vec<[f64; 2]> {
+        if let Counts::Small(counts) = self {
+            *self = Counts::Wide(counts.iter().map(|cell| cell.map(f64::from)).collect());
+        }
+        match self {
+            Counts::Wide(counts) => counts,
+            Counts::Small(_) => unreachable!("made wide just now"),
+        }
+    }
+}
+
+impl Default for Counts {
+    fn default() -> Self {
+        Counts::Small(Vec::new())
+    }
+}
+
+/// The sum, if it is a whole number below 2^32.
+#[inline]
+fn small_sum(count: u32, amount: f64) -> Option<u32> {
+    let whole = amount as i64;
+    if whole as f64 != amount {
+        return None;
+    }
+    u32::try_from(i64::from(count).saturating_add(whole)).ok()
+}
+
 /// Exact counts of tokens by class.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct TokenTable {
     rows: Vec<Row>,
-    cells: Vec<Cell>,
+    /// The class of each cell: there are at most 2^16.
+    class_of: Vec<u16>,
+    counts: Counts,
     /// Lists that were outgrown and can be used again, by the logarithm of their room.
     free: [Vec<u32>; 4],
     classes: u32,
@@ -59,7 +153,7 @@ impl TokenTable {
 
     /// How many cells take up memory.
     pub(crate) fn cells_held(&self) -> usize {
-        self.cells.len()
+        self.counts.len()
     }
 
     /// Makes room for so many tokens and classes; what is new counts zero.
@@ -72,13 +166,32 @@ impl TokenTable {
     #[inline]
     pub(crate) fn add(&mut self, token: usize, class: usize, documents: f64, terms: f64) {
         let place = self.place(token, class as u32);
-        let cell = &mut self.cells[place];
-        let (sum, error) = two_sum(cell.documents, documents);
-        let (terms_sum, terms_error) = two_sum(cell.terms, terms);
-        cell.documents = sum;
-        cell.terms = terms_sum;
-        if error != 0.0 || terms_error != 0.0 {
-            self.add_residue(token, class, [error, terms_error]);
+        let errors = self.counts.add(place, [documents, terms]);
+        if errors != [0.0; 2] {
+            self.add_residue(token, class, errors);
+        }
+    }
+
+    /// Adds documents of weight one that have a token: the class of each, and how often the token occurs.
+    #[inline]
+    pub(crate) fn add_documents(&mut self, token: usize, documents: &[(u32, u32)]) {
+        let row = self.rows[token];
+        let mut rest = documents;
+        if row.length == DENSE
+            && let Counts::Small(counts) = &mut self.counts
+        {
+            let cells = &mut counts[row.start as usize..][..row.room as usize];
+            while let Some((&(class, occurrences), others)) = rest.split_first()
+                && let Some([documents, terms]) = cells.get_mut(class as usize)
+                && let (Some(one_more), Some(more)) =
+                    (documents.checked_add(1), terms.checked_add(occurrences))
+            {
+                (*documents, *terms) = (one_more, more);
+                rest = others;
+            }
+        }
+        for &(class, occurrences) in rest {
+            self.add(token, class as usize, 1.0, f64::from(occurrences));
         }
     }
 
@@ -97,8 +210,8 @@ impl TokenTable {
             }
         } else {
             let start = row.start as usize;
-            let list = &self.cells[start..start + row.length as usize];
-            if let Some(i) = list.iter().position(|cell| cell.class == class) {
+            let list = &self.class_of[start..start + row.length as usize];
+            if let Some(i) = list.iter().position(|&of| u32::from(of) == class) {
                 return start + i;
             }
         }
@@ -109,7 +222,8 @@ impl TokenTable {
         let row = self.rows[token];
         if row.length < row.room {
             let place = (row.start + row.length) as usize;
-            self.cells[place] = Cell { class, ..Cell::default() };
+            self.class_of[place] = class as u16;
+            self.counts.clear(place);
             self.rows[token].length += 1;
             return place;
         }
@@ -122,8 +236,9 @@ impl TokenTable {
             Some(start) => start,
             None => self.allocate(room),
         };
-        let old = row.start as usize;
-        self.cells.copy_within(old..old + row.length as usize, start as usize);
+        let old = row.start as usize..(row.start + row.length) as usize;
+        self.class_of.copy_within(old.clone(), start as usize);
+        self.counts.copy_within(old, start as usize);
         if row.room.is_power_of_two() {
             self.free[row.room.ilog2() as usize].push(row.start);
         }
@@ -134,12 +249,11 @@ impl TokenTable {
     /// Gives a token a cell for every class, this one among them.
     fn widen(&mut self, token: usize, class: u32) {
         let row = self.rows[token];
-        let used = if row.length == DENSE { row.room } else { row.length };
         let room = self.classes.max(class + 1).max(if row.length == DENSE { 2 * row.room } else { 0 });
         let start = self.allocate(room);
-        for i in 0..used {
-            let cell = self.cells[(row.start + i) as usize];
-            self.cells[(start + cell.class) as usize] = cell;
+        for old in self.held(token) {
+            let new = start as usize + usize::from(self.class_of[old]);
+            self.counts.copy_within(old..old + 1, new);
         }
         if row.length != DENSE && row.room == LONGEST_LIST {
             self.free[LONGEST_LIST.ilog2() as usize].push(row.start);
@@ -147,31 +261,44 @@ impl TokenTable {
         self.rows[token] = Row { start, length: DENSE, room };
     }
 
+    /// Makes room for cells of the first classes.
     fn allocate(&mut self, room: u32) -> u32 {
         let start =
-            u32::try_from(self.cells.len()).expect("the number of cells is bounded before they are counted");
-        self.cells.extend((0..room).map(|class| Cell { class, ..Cell::default() }));
+            u32::try_from(self.counts.len()).expect("the number of cells is bounded before they are counted");
+        self.class_of.extend((0..room).map(|class| class as u16));
+        self.counts.extend(room as usize);
         start
     }
 
-    /// The cells of a token that are in use, some of which may count zero.
-    fn held(&self, token: usize) -> &[Cell] {
+    /// Where the cells of a token stand that are in use; some of them may count zero.
+    fn held(&self, token: usize) -> Range<usize> {
         let row = self.rows[token];
         let length = if row.length == DENSE { row.room } else { row.length };
-        &self.cells[row.start as usize..][..length as usize]
+        row.start as usize..(row.start + length) as usize
+    }
+
+    #[inline]
+    fn cell(&self, place: usize) -> Cell {
+        let [documents, terms] = self.counts.get(place);
+        Cell { class: self.class_of[place].into(), documents, terms }
+    }
+
+    /// The place of a class among the cells of a token.
+    fn find(&self, token: usize, class: usize) -> Option<usize> {
+        self.held(token).find(|&place| usize::from(self.class_of[place]) == class)
     }
 
     /// The cells of a token that count. Their order is that of the classes if the table is canonical.
-    pub(crate) fn cells(&self, token: usize) -> impl Iterator<Item = &Cell> + Clone {
-        self.held(token).iter().filter(|cell| !cell.is_zero())
+    #[inline]
+    pub(crate) fn cells(&self, token: usize) -> impl Iterator<Item = Cell> + Clone {
+        self.held(token).map(|place| self.cell(place)).filter(|cell| !cell.is_zero())
     }
 
     /// The exact counts of a cell: documents and terms.
     pub(crate) fn exact(&self, token: usize, class: usize) -> [ExactSum; 2] {
         let mut exact = self.residue.get(&(token as u32, class as u32)).cloned().unwrap_or_default();
-        if let Some(cell) = self.held(token).iter().find(|cell| cell.class as usize == class) {
-            exact[0].add(cell.documents);
-            exact[1].add(cell.terms);
+        if let Some(place) = self.find(token, class) {
+            exact.iter_mut().zip(self.counts.get(place)).for_each(|(sum, count)| sum.add(count));
         }
         exact
     }
@@ -181,8 +308,8 @@ impl TokenTable {
         if self.residue.is_empty() {
             return self.cells(token).next().is_none();
         }
-        let exactly_zero = |cell: &Cell| self.exact(token, cell.class as usize).iter().all(ExactSum::is_zero);
-        self.held(token).iter().all(exactly_zero)
+        let exactly_zero = |class: u16| self.exact(token, class.into()).iter().all(ExactSum::is_zero);
+        self.held(token).all(|place| exactly_zero(self.class_of[place]))
     }
 
     /// Adds `sign` times `other`, whose token t is our `token_of[t]` and whose class c is our `class_of[c]`.
@@ -209,7 +336,7 @@ impl TokenTable {
         class_of: &[Option<usize>],
     ) -> Option<(usize, usize)> {
         (0..other.len()).find_map(|token| {
-            let classes = other.held(token).iter().map(|cell| cell.class as usize);
+            let classes = other.held(token).map(|place| usize::from(other.class_of[place]));
             let mut cells = classes.filter(|&class| class < class_of.len());
             cells
                 .find(|&class| self.lacks(other, token, class, token_of, class_of))
@@ -227,8 +354,7 @@ impl TokenTable {
     ) -> bool {
         if self.is_plain() && other.is_plain() {
             let counts = |table: &TokenTable, token: usize, class: usize| {
-                let cell = table.held(token).iter().find(|cell| cell.class as usize == class);
-                cell.map_or([0.0; 2], |cell| [cell.documents, cell.terms])
+                table.find(token, class).map_or([0.0; 2], |place| table.counts.get(place))
             };
             let ours = token_of[token].zip(class_of[class]);
             let ours = ours.map_or([0.0; 2], |(token, class)| counts(self, token, class));
@@ -253,12 +379,12 @@ impl TokenTable {
         let mut cells: Vec<Cell> = Vec::new();
         for (to, &token) in tokens.iter().enumerate() {
             cells.clear();
-            for cell in self.held(token) {
+            for old in self.held(token).map(|place| self.cell(place)) {
                 // A row may have cells for classes that are yet to come.
-                let Some(&Some(class)) = class_of.get(cell.class as usize) else { continue };
-                let mut new = Cell { class, documents: cell.documents, terms: cell.terms };
+                let Some(&Some(class)) = class_of.get(old.class as usize) else { continue };
+                let mut new = Cell { class, ..old };
                 if !self.residue.is_empty() {
-                    let [documents, terms] = self.exact(token, cell.class as usize);
+                    let [documents, terms] = self.exact(token, old.class as usize);
                     new = Cell { class, documents: documents.value(), terms: terms.value() };
                     let rest = [rest_of(documents), rest_of(terms)];
                     if rest.iter().any(|rest| !rest.is_zero()) {
@@ -269,7 +395,9 @@ impl TokenTable {
                     cells.push(new);
                 }
             }
-            cells.sort_unstable_by_key(|cell| cell.class);
+            if !cells.is_sorted_by_key(|cell| cell.class) {
+                cells.sort_unstable_by_key(|cell| cell.class);
+            }
             selected.push_row(&cells);
         }
         selected
@@ -277,9 +405,13 @@ impl TokenTable {
 
     /// Appends a token with cells in canonical form.
     fn push_row(&mut self, cells: &[Cell]) {
-        let (start, length) = (self.cells.len() as u32, cells.len() as u32);
-        self.cells.extend_from_slice(cells);
-        self.rows.push(Row { start, length, room: length });
+        let (start, length) = (self.counts.len(), cells.len() as u32);
+        self.class_of.extend(cells.iter().map(|cell| cell.class as u16));
+        self.counts.extend(cells.len());
+        for (place, cell) in (start..).zip(cells) {
+            self.counts.add(place, [cell.documents, cell.terms]);
+        }
+        self.rows.push(Row { start: start as u32, length, room: length });
     }
 
     /// A table in canonical form from what [`cells`](Self::cells) and [`residue`](Self::residue) say of one; `None`
@@ -287,41 +419,43 @@ impl TokenTable {
     pub(crate) fn from_cells(
         classes: usize,
         ends: &[u64],
-        cells: Vec<Cell>,
+        mut cells: impl ExactSizeIterator<Item = Cell>,
         residue: [&[(u64, f64)]; 2],
     ) -> Option<Self> {
         let mut table = TokenTable { classes: classes as u32, ..TokenTable::default() };
-        let mut start = 0;
+        let (all, mut start) = (cells.len() as u64, 0);
+        let counts = |x: f64| x > 0.0 || x.to_bits() == 0;
+        let mut row: Vec<Cell> = Vec::new();
         for &end in ends {
-            let end = usize::try_from(end).ok()?;
-            let row = cells.get(start..end).filter(|row| !row.is_empty())?;
-            let in_order =
-                row.is_sorted_by(|a, b| a.class < b.class) && (row[row.len() - 1].class as usize) < classes;
-            let counts = |x: f64| x > 0.0 || x.to_bits() == 0;
-            let positive =
-                row.iter().all(|cell| counts(cell.documents) && counts(cell.terms) && !cell.is_zero());
-            if !in_order || !positive {
+            if end <= start || end > all {
                 return None;
             }
-            let length = (end - start) as u32;
-            table.rows.push(Row { start: u32::try_from(start).ok()?, length, room: length });
+            row.clear();
+            row.extend(cells.by_ref().take((end - start) as usize));
+            let in_order =
+                row.is_sorted_by(|a, b| a.class < b.class) && (row[row.len() - 1].class as usize) < classes;
+            let positive =
+                row.iter().all(|cell| counts(cell.documents) && counts(cell.terms) && !cell.is_zero());
+            if !in_order || !positive || end > u64::from(u32::MAX) {
+                return None;
+            }
+            table.push_row(&row);
             start = end;
         }
-        if start != cells.len() {
+        if start != all {
             return None;
         }
-        table.cells = cells;
         for (which, residue) in residue.into_iter().enumerate() {
             for &(cell, term) in residue {
-                let key = table.key(usize::try_from(cell).ok().filter(|&cell| cell < table.cells.len())?);
+                let key = table.key(usize::try_from(cell).ok().filter(|_| cell < all)?);
                 table.residue.entry(key).or_default()[which].add(term);
             }
         }
         let same = (0..2).all(|which| table.residue(which).eq(residue[which].iter().copied()));
         let canonical = table.residue.iter().all(|(&(token, class), rest)| {
-            let cell = table.held(token as usize).iter().find(|cell| cell.class == class);
+            let place = table.find(token as usize, class as usize);
             let rounded = table.exact(token as usize, class as usize).map(|sum| sum.value());
-            cell.is_some_and(|cell| rounded == [cell.documents, cell.terms])
+            place.is_some_and(|place| rounded == table.counts.get(place))
                 && rest.iter().any(|rest| !rest.is_zero())
         });
         (same && canonical).then_some(table)
@@ -337,22 +471,31 @@ impl TokenTable {
             start = row.start.wrapping_add(row.length);
             follows
         };
+        let positive = || match &self.counts {
+            Counts::Small(counts) => counts.iter().all(|&[documents, terms]| documents > 0 && terms > 0),
+            Counts::Wide(counts) => counts.iter().all(|&[documents, terms]| documents > 0.0 && terms > 0.0),
+        };
         self.is_plain()
             && self.rows.iter().all(in_place)
-            && (0..self.rows.len()).all(|token| self.held(token).is_sorted_by(|a, b| a.class < b.class))
-            && self.cells.iter().all(|cell| cell.documents > 0.0 && cell.terms > 0.0)
-            && self.rows.last().is_none_or(|row| (row.start + row.length) as usize == self.cells.len())
+            && (0..self.rows.len()).all(|token| self.class_of[self.held(token)].is_sorted_by(|a, b| a < b))
+            && positive()
+            && self.rows.last().is_none_or(|row| (row.start + row.length) as usize == self.counts.len())
     }
 
     /// Token and class of the i-th cell of a canonical table.
     fn key(&self, i: usize) -> (u32, u32) {
         let token = self.rows.partition_point(|row| (row.start + row.length) as usize <= i);
-        (token as u32, self.cells[i].class)
+        (token as u32, self.class_of[i].into())
     }
 
     /// All cells of a canonical table, token after token.
-    pub(crate) fn all_cells(&self) -> &[Cell] {
-        &self.cells
+    pub(crate) fn all_cells(&self) -> impl ExactSizeIterator<Item = Cell> + Clone {
+        (0..self.counts.len()).map(|place| self.cell(place))
+    }
+
+    /// The class of the i-th cell of a canonical table.
+    pub(crate) fn class_of_cell(&self, i: u64) -> usize {
+        self.class_of[i as usize].into()
     }
 
     /// For each token of a canonical table, where its cells end.
@@ -363,10 +506,8 @@ impl TokenTable {
     /// What the documents (0) or terms (1) of a canonical table lack, as (cell, term) in order.
     pub(crate) fn residue(&self, which: usize) -> impl Iterator<Item = (u64, f64)> + '_ {
         self.residue.iter().flat_map(move |(&(token, class), residue)| {
-            let row = self.rows[token as usize];
-            let i = self.held(token as usize).iter().position(|cell| cell.class == class);
-            let cell = u64::from(row.start) + i.unwrap_or_default() as u64;
-            residue[which].canonical_terms().into_iter().map(move |term| (cell, term))
+            let place = self.find(token as usize, class as usize).unwrap_or_default();
+            residue[which].canonical_terms().into_iter().map(move |term| (place as u64, term))
         })
     }
 
