@@ -15,7 +15,7 @@ pub(crate) fn read(path: &Path) -> Result<(Statistics, Settings)> {
 
 /// What scores rows: a whole model, or a file in which the words of each batch are looked up.
 pub(crate) enum Scorer {
-    Model(Model),
+    Model(Box<Model>),
     File(Box<ModelFile>, PathBuf),
 }
 
@@ -39,7 +39,7 @@ impl Scorer {
         }
         let (statistics, mut settings) = read(path)?;
         change(&mut settings)?;
-        Ok(Scorer::Model(statistics.estimate(&settings)?))
+        Ok(Scorer::Model(Box::new(statistics.estimate(&settings)?)))
     }
 
     pub(crate) fn schema(&self) -> &Schema {
