@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
+use priory::words::{Meaning, kind_for};
 use priory::{
     Column, Decision, Family, Kind, MISSING_SPELLINGS, Schema, Selection, Settings, Stored, TakenAs,
     canonical_order, infer,
@@ -12,7 +13,7 @@ use priory_input::Table;
 use serde::{Deserialize, Serialize};
 
 use crate::args::{InputArgs, TableArgs};
-use crate::choices::{AsChoice, Meaning, kind_for};
+use crate::choices::AsChoice;
 use crate::output::{note, short};
 
 /// The name that stands for every column in `--as`.

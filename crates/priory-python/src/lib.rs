@@ -1,0 +1,22 @@
+//! The Rust half of the Python package: arrays and Arrow streams in, arrays out. What is computed is computed in `priory`.
+//!
+//! Python's lock is released while rows are worked on. Ctrl-C is looked for between blocks of rows.
+
+mod arrays;
+mod matrix;
+mod work;
+
+use pyo3::prelude::*;
+
+/// `priory._priory`, which the Python half wraps.
+#[pymodule(gil_used = false)]
+mod _priory {
+    #[pymodule_export]
+    use crate::matrix::{
+        CodeSums, CountSums, CovarianceSums, GaussianSums, NegativeError, NotFiniteError, bernoulli,
+        bernoulli_weights, code_logs, code_scores, complement, encode, gaussian_scores, linear_scores,
+        multinomial,
+    };
+    #[pymodule_export]
+    use crate::work::{set_threads, threads};
+}

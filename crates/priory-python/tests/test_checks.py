@@ -1,0 +1,19 @@
+"""scikit-learn's checks of what an estimator must be."""
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import priory
+
+
+@parametrize_with_checks(
+    [
+        priory.GaussianNB(),
+        priory.MultinomialNB(),
+        priory.ComplementNB(),
+        priory.BernoulliNB(),
+        priory.CategoricalNB(),
+    ]
+)
+def test_estimator(estimator, check):
+    check(estimator)
