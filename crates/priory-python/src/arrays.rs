@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use numpy::ndarray::{ArrayView1, ArrayView2};
+use numpy::ndarray::{ArrayView1, ArrayView2, s};
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use priory::matrix::{self, Sparse};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -76,9 +76,15 @@ macro_rules! numbers {
                 match self { $(DenseView::$variant(array) => copy(array, rows, buffer, 0.0, Element::number),)* }
             }
 
-            /// Some rows as codes; [`NO_CODE`] is what is none.
+            /// Some rows as codes, column after column; [`NO_CODE`] is what is none.
             pub(crate) fn codes<'b>(&self, rows: Range<usize>, buffer: &'b mut Vec<u32>) -> &'b [u32] {
-                match self { $(DenseView::$variant(array) => copy(array, rows, buffer, 0, Element::code),)* }
+                match self {
+                    $(DenseView::$variant(array) => {
+                        let (columns, turned) = (0..array.ncols(), array.t());
+                        // What is turned has its rows where the columns were.
+                        copy(&turned.slice(s![.., rows]), columns, buffer, 0, Element::code);
+                    })*
+                }
                 buffer
             }
         }
@@ -88,10 +94,12 @@ macro_rules! numbers {
                 match self { $(NumbersView::$variant(array) => array.len(),)* }
             }
 
-            fn copy(&self, range: Range<usize>, buffer: &mut Vec<f64>) {
-                buffer.clear();
+            fn append(&self, range: Range<usize>, buffer: &mut Vec<f64>) {
                 match self {
-                    $(NumbersView::$variant(array) => buffer.extend(range.map(|i| array[i].number())),)*
+                    $(NumbersView::$variant(array) => match array.as_slice() {
+                        Some(values) => buffer.extend(values[range].iter().map(|x| x.number())),
+                        None => buffer.extend(range.map(|i| array[i].number())),
+                    },)*
                 }
             }
         }
@@ -203,19 +211,6 @@ fn copy<T: Copy, U: Copy>(
     }
 }
 
-impl NumbersView<'_> {
-    /// Some of the numbers; copied to the buffer if they are not f64 side by side.
-    pub(crate) fn block<'b>(&'b self, range: Range<usize>, buffer: &'b mut Vec<f64>) -> &'b [f64] {
-        if let NumbersView::F64(array) = self
-            && let Some(values) = array.as_slice()
-        {
-            return &values[range];
-        }
-        self.copy(range, buffer);
-        buffer
-    }
-}
-
 /// Indices of a sparse matrix, in either of the types that SciPy gives them.
 #[derive(FromPyObject)]
 pub(crate) enum Indices<'py> {
@@ -283,7 +278,7 @@ impl Csr<'_> {
         let entries = view.indices.len();
         let rising = (1..view.starts.len()).all(|i| view.starts.get(i - 1) <= view.starts.get(i));
         let last = view.starts.len().checked_sub(1).map(|last| view.starts.get(last));
-        if *columns > u32::MAX as usize {
+        if *columns >= u32::MAX as usize {
             return Err(PyValueError::new_err("the sparse matrix has too many columns"));
         }
         if !rising || last.is_none_or(|last| last > entries) || entries > view.values.len() {
@@ -325,30 +320,69 @@ impl CsrView<'_> {
         room: &'b mut SparseBlock,
     ) -> PyResult<Sparse<'b>> {
         let entries = self.starts.get(rows.start)..self.starts.get(rows.end);
-        room.ends.clear();
+        room.clear();
         room.ends.extend((rows.start + 1..=rows.end).map(|row| self.starts.get(row) - entries.start));
-        room.columns.clear();
-        let inside = match self.indices {
+        self.copy_columns(entries.clone(), room);
+        if threshold.is_none()
+            && let NumbersView::F64(values) = self.values
+            && let Some(values) = values.to_slice()
+        {
+            return room.checked(self.columns, Some(&values[entries]));
+        }
+        self.values.append(entries, &mut room.values);
+        room.compare(threshold);
+        room.checked(self.columns, None)
+    }
+
+    /// The same for rows in any order.
+    pub(crate) fn picked<'b>(
+        &'b self,
+        rows: &[u32],
+        threshold: Option<f64>,
+        room: &'b mut SparseBlock,
+    ) -> PyResult<Sparse<'b>> {
+        room.clear();
+        for &row in rows {
+            let entries = self.starts.get(row as usize)..self.starts.get(row as usize + 1);
+            self.copy_columns(entries.clone(), room);
+            self.values.append(entries, &mut room.values);
+            room.ends.push(room.values.len());
+        }
+        room.compare(threshold);
+        room.checked(self.columns, None)
+    }
+
+    fn copy_columns(&self, entries: Range<usize>, room: &mut SparseBlock) {
+        match self.indices {
+            // A negative index is larger than every column, and so is one that does not fit.
             IndicesView::I32(indices) => {
-                room.columns.extend(indices[entries.clone()].iter().map(|&index| index as u32));
-                room.columns.iter().all(|&column| (column as usize) < self.columns)
+                room.columns.extend(indices[entries].iter().map(|&index| index as u32))
             }
             IndicesView::I64(indices) => {
-                room.columns.extend(indices[entries.clone()].iter().map(|&index| index as u32));
-                entries.clone().all(|i| self.indices.get(i) < self.columns)
+                let column = |&index: &i64| u32::try_from(index).unwrap_or(u32::MAX);
+                room.columns.extend(indices[entries].iter().map(column));
             }
-        };
-        if !inside {
+        }
+    }
+}
+
+impl SparseBlock {
+    fn clear(&mut self) {
+        self.ends.clear();
+        self.columns.clear();
+        self.values.clear();
+    }
+
+    fn compare(&mut self, threshold: Option<f64>) {
+        if let Some(threshold) = threshold {
+            self.values.iter_mut().for_each(|x| *x = matrix::above(*x, threshold));
+        }
+    }
+
+    fn checked<'b>(&'b self, columns: usize, values: Option<&'b [f64]>) -> PyResult<Sparse<'b>> {
+        if self.columns.iter().max().is_some_and(|&last| last as usize >= columns) {
             return Err(PyValueError::new_err("the sparse matrix has entries beyond its columns"));
         }
-        let values = match threshold {
-            None => self.values.block(entries, &mut room.values),
-            Some(threshold) => {
-                self.values.copy(entries, &mut room.values);
-                room.values.iter_mut().for_each(|x| *x = matrix::above(*x, threshold));
-                &room.values
-            }
-        };
-        Ok(Sparse { ends: &room.ends, columns: &room.columns, values })
+        Ok(Sparse { ends: &self.ends, columns: &self.columns, values: values.unwrap_or(&self.values) })
     }
 }

@@ -13,9 +13,8 @@ use pyo3::prelude::*;
 mod _priory {
     #[pymodule_export]
     use crate::matrix::{
-        CodeSums, CountSums, CovarianceSums, GaussianSums, NegativeError, NotFiniteError, bernoulli,
-        bernoulli_weights, code_logs, code_scores, complement, encode, gaussian_scores, linear_scores,
-        multinomial,
+        CodeSums, CountSums, CovarianceSums, GaussianSums, Linear, NegativeError, NotFiniteError, bernoulli,
+        code_logs, code_scores, complement, encode, gaussian_scores, multinomial,
     };
     #[pymodule_export]
     use crate::work::{set_threads, threads};

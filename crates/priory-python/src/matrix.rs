@@ -1,7 +1,9 @@
 //! Sums over matrices, and scores of them: what the classes with scikit-learn's names are made of.
 
+use std::borrow::Cow;
 use std::marker::PhantomData;
 use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use numpy::{
     IntoPyArray, PyArray1, PyArray2, PyArray3, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2,
@@ -10,7 +12,8 @@ use numpy::{
 use priory::matrix::{self, CodeScores, GaussianScores, LinearScores, Odd};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::sync::MutexExt;
+use pyo3::types::{PyBytes, PyType};
 
 use crate::arrays::{Csr, Dense, DenseView, NO_CODE, SparseBlock};
 use crate::work::{Blocks, fold, threads};
@@ -40,12 +43,24 @@ pub(crate) enum Rows<'py> {
 }
 
 /// The classes and weights of rows, checked.
+#[derive(Default)]
 struct Counted<'a> {
-    classes: &'a [u32],
-    weights: &'a [f64],
+    classes: Cow<'a, [u32]>,
+    weights: Cow<'a, [f64]>,
 }
 
 impl<'a> Counted<'a> {
+    /// Copies those of some rows.
+    fn pick(&self, rows: &[u32], to: &mut Counted<'static>) {
+        let (classes, weights) = (to.classes.to_mut(), to.weights.to_mut());
+        classes.clear();
+        classes.extend(rows.iter().map(|&row| self.classes[row as usize]));
+        weights.clear();
+        if !self.weights.is_empty() {
+            weights.extend(rows.iter().map(|&row| self.weights[row as usize]));
+        }
+    }
+
     fn new(
         classes: &'a PyReadonlyArray1<'_, u32>,
         weights: &'a Option<PyReadonlyArray1<'_, f64>>,
@@ -59,11 +74,11 @@ impl<'a> Counted<'a> {
             return Err(PyValueError::new_err("rows, classes and weights do not belong together"));
         }
         matrix::check(weights, true).map_err(odd)?;
-        Ok(Counted { classes, weights })
+        Ok(Counted { classes: classes.into(), weights: weights.into() })
     }
 
-    fn of(&self, rows: Range<usize>) -> (&'a [u32], &'a [f64]) {
-        let weights = if self.weights.is_empty() { self.weights } else { &self.weights[rows.clone()] };
+    fn of(&self, rows: Range<usize>) -> (&[u32], &[f64]) {
+        let weights = if self.weights.is_empty() { &[][..] } else { &self.weights[rows.clone()] };
         (&self.classes[rows], weights)
     }
 }
@@ -189,15 +204,18 @@ sums! {
                     let blocks = x.blocks(SCORED);
                     // Every thread has a table of its own, which must pay.
                     let threads = blocks.threads().min(x.entries() / cells.max(1) + 1);
-                    let start = || (empty.clone(), SparseBlock::default());
-                    let parts = fold(py, blocks.ranges(), threads, start, |(sums, room), rows| {
-                        let (classes, weights) = counted.of(rows.clone());
-                        let rows = x.block(rows, threshold, room)?;
+                    // Rows of one class after the other, so that its sums stay near.
+                    let order = matrix::order(&counted.classes, self.0.classes());
+                    let start = || (empty.clone(), SparseBlock::default(), Counted::default());
+                    let parts = fold(py, blocks.ranges(), threads, start, |(sums, room, own), rows| {
+                        let order = &order[rows];
+                        counted.pick(order, own);
+                        let rows = x.picked(order, threshold, room)?;
                         matrix::check(rows.values, negative_allowed).map_err(odd)?;
-                        sums.observe_sparse(rows, classes, weights);
+                        sums.observe_sparse(rows, &own.classes, &own.weights);
                         Ok(())
                     })?;
-                    parts.into_iter().map(|(part, _)| part).collect::<Vec<_>>()
+                    parts.into_iter().map(|(part, ..)| part).collect::<Vec<_>>()
                 }
                 Rows::Dense(x) => {
                     let x = x.view();
@@ -424,44 +442,107 @@ pub(crate) fn gaussian_scores<'py>(
     Scorer::new(blocks, log_prior.len(), score).run(py, wanted)
 }
 
-/// Scores that are weighted sums: `joint`, `log` or `probability`; or the most probable classes.
-#[pyfunction]
-#[pyo3(signature = (x, weights, bias, wanted=None, threshold=None))]
-pub(crate) fn linear_scores<'py>(
-    py: Python<'py>,
-    x: Rows<'_>,
-    weights: PyReadonlyArray2<'_, f64>,
-    bias: PyReadonlyArray1<'_, f64>,
-    wanted: Option<Wanted>,
-    threshold: Option<f64>,
-) -> PyResult<Bound<'py, PyAny>> {
-    let classes = bias.len();
-    match &x {
-        Rows::Dense(x) => {
-            let x = x.view();
-            let (rows, columns) = x.shape();
-            columns_agree(columns, weights.as_array().ncols())?;
-            let scores = LinearScores::new(weights.as_slice()?, bias.as_slice()?);
-            let score = |rows, buffer: &mut Vec<f64>, to: &mut [f64]| {
-                let values = dense_block(&x, rows, threshold, buffer);
-                matrix::check(values, true).map_err(odd)?;
-                scores.score(values, to);
-                Ok(())
-            };
-            Scorer::new(Blocks::new(rows, columns, SCORED), classes, score).run(py, wanted)
+/// Scores that are weighted sums. What is worked out from the weights is kept for the next call.
+#[pyclass(module = "priory._priory", frozen)]
+pub(crate) struct Linear {
+    /// Whether the weights are log-probabilities of the Bernoulli model.
+    bernoulli: bool,
+    kept: Mutex<Option<Kept>>,
+}
+
+/// What follows from some weights, as far as it was needed.
+struct Kept {
+    weights: Py<PyArray2<f64>>,
+    bias: Py<PyArray1<f64>>,
+    dense: Option<Arc<LinearScores>>,
+    sparse: Option<Arc<LinearScores>>,
+}
+
+#[pymethods]
+impl Linear {
+    #[new]
+    #[pyo3(signature = (bernoulli=false))]
+    fn new(bernoulli: bool) -> Self {
+        Linear { bernoulli, kept: Mutex::new(None) }
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> (Bound<'py, PyType>, (bool,)) {
+        (slf.get_type(), (slf.get().bernoulli,))
+    }
+
+    /// Scores, `joint`, `log` or `probability`; or the most probable classes. The arrays of weights can no longer be
+    /// written to afterwards, since what follows from them is kept.
+    #[pyo3(signature = (x, weights, bias, wanted=None, threshold=None))]
+    fn scores<'py>(
+        &self,
+        py: Python<'py>,
+        x: Rows<'_>,
+        weights: &Bound<'py, PyArray2<f64>>,
+        bias: &Bound<'py, PyArray1<f64>>,
+        wanted: Option<Wanted>,
+        threshold: Option<f64>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let classes = bias.len();
+        columns_agree(weights.dims()[0], classes)?;
+        let scores = self.prepared(weights, bias, matches!(x, Rows::Sparse(_)))?;
+        match &x {
+            Rows::Dense(x) => {
+                let x = x.view();
+                let (rows, columns) = x.shape();
+                columns_agree(columns, weights.dims()[1])?;
+                let score = |rows, buffer: &mut Vec<f64>, to: &mut [f64]| {
+                    let values = dense_block(&x, rows, threshold, buffer);
+                    matrix::check(values, true).map_err(odd)?;
+                    scores.score(values, to);
+                    Ok(())
+                };
+                Scorer::new(Blocks::new(rows, columns, SCORED), classes, score).run(py, wanted)
+            }
+            Rows::Sparse(x) => {
+                let x = x.view()?;
+                columns_agree(x.columns, weights.dims()[1])?;
+                let score = |rows, room: &mut SparseBlock, to: &mut [f64]| {
+                    let rows = x.block(rows, threshold, room)?;
+                    matrix::check(rows.values, true).map_err(odd)?;
+                    scores.score_sparse(rows, to);
+                    Ok(())
+                };
+                Scorer::new(x.blocks(SCORED), classes, score).run(py, wanted)
+            }
         }
-        Rows::Sparse(x) => {
-            let x = x.view()?;
-            columns_agree(x.columns, weights.as_array().ncols())?;
-            let scores = LinearScores::new(weights.as_slice()?, bias.as_slice()?).for_sparse();
-            let score = |rows, room: &mut SparseBlock, to: &mut [f64]| {
-                let rows = x.block(rows, threshold, room)?;
-                matrix::check(rows.values, true).map_err(odd)?;
-                scores.score_sparse(rows, to);
-                Ok(())
-            };
-            Scorer::new(x.blocks(SCORED), classes, score).run(py, wanted)
+    }
+}
+
+impl Linear {
+    fn prepared(
+        &self,
+        weights: &Bound<'_, PyArray2<f64>>,
+        bias: &Bound<'_, PyArray1<f64>>,
+        sparse: bool,
+    ) -> PyResult<Arc<LinearScores>> {
+        let mut kept = self.kept.lock_py_attached(weights.py()).unwrap_or_else(PoisonError::into_inner);
+        let same = |kept: &Kept| kept.weights.is(weights) && kept.bias.is(bias);
+        if !kept.as_ref().is_some_and(same) {
+            weights.call_method1("setflags", (false,))?;
+            bias.call_method1("setflags", (false,))?;
+            let (weights, bias) = (weights.clone().unbind(), bias.clone().unbind());
+            *kept = Some(Kept { weights, bias, dense: None, sparse: None });
         }
+        let Some(kept) = kept.as_mut() else { unreachable!("it was just put there") };
+        let place = if sparse { &mut kept.sparse } else { &mut kept.dense };
+        if let Some(scores) = place {
+            return Ok(Arc::clone(scores));
+        }
+        let (weights, bias) = (weights.readonly(), bias.readonly());
+        let (weights, bias) = (weights.as_slice()?, bias.as_slice()?);
+        let scores = match self.bernoulli {
+            true => {
+                let (weights, bias) = matrix::bernoulli_weights(weights, bias);
+                LinearScores::new(&weights, &bias, sparse)
+            }
+            false => LinearScores::new(weights, bias, sparse),
+        };
+        Ok(Arc::clone(place.insert(Arc::new(scores))))
     }
 }
 
@@ -528,17 +609,6 @@ pub(crate) fn bernoulli<'py>(
 ) -> PyResult<Matrix<'py>> {
     let logs = matrix::bernoulli(counts.as_slice()?, class_weights.as_slice()?, pseudocounts.as_slice()?);
     logs.into_pyarray(counts.py()).reshape(counts.as_array().dim())
-}
-
-/// What the Bernoulli model adds for every column that is there, and what every class starts from.
-#[pyfunction]
-pub(crate) fn bernoulli_weights<'py>(
-    log_present: PyReadonlyArray2<'py, f64>,
-    log_prior: PyReadonlyArray1<'py, f64>,
-) -> PyResult<(Matrix<'py>, Bound<'py, PyArray1<f64>>)> {
-    let py = log_present.py();
-    let (weights, start) = matrix::bernoulli_weights(log_present.as_slice()?, log_prior.as_slice()?);
-    Ok((weights.into_pyarray(py).reshape(log_present.as_array().dim())?, start.into_pyarray(py)))
 }
 
 /// log P(code | class) of a column, and the same for all codes beyond.

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval
 
 from priory._discrete import Discrete
-from priory._priory import CountSums, bernoulli, bernoulli_weights, complement, linear_scores, multinomial
+from priory._priory import CountSums, Linear, bernoulli, complement, multinomial
 
 _PARAMETERS = """alpha : float or array-like of shape (n_features,), default=1.0
         The pseudocount of every feature, or of each.
@@ -33,13 +33,19 @@ class _Counts(Discrete):
     _accept_sparse = "csr"
 
     def _empty_sums(self, n_features, n_classes):
+        self._linear = Linear(isinstance(self, BernoulliNB))
         return CountSums(n_features, n_classes)
 
     def _count(self, sums, X, codes, weights):
         sums.observe(X, codes, weights)
 
     def _scores(self, X, wanted):
-        return linear_scores(X, np.ascontiguousarray(self.feature_log_prob_), self.class_log_prior_, wanted)
+        weights = np.ascontiguousarray(self.feature_log_prob_)
+        return self._linear.scores(X, weights, self._start(), wanted, getattr(self, "binarize", None))
+
+    def _start(self):
+        """What the score of every class starts from."""
+        return self.class_log_prior_
 
 
 class MultinomialNB(_Counts):
@@ -125,11 +131,10 @@ class ComplementNB(_Counts):
         self.feature_count_ = self._sums.counts()
         self.feature_all_ = self.feature_count_.sum(axis=0)
         self.feature_log_prob_ = complement(self.feature_count_, alpha, self.norm)
+        self._zeros = np.zeros(len(self.classes_))
 
-    def _scores(self, X, wanted):
-        n_classes = len(self.classes_)
-        start = self.class_log_prior_ if n_classes == 1 else np.zeros(n_classes)
-        return linear_scores(X, np.ascontiguousarray(self.feature_log_prob_), start, wanted)
+    def _start(self):
+        return self.class_log_prior_ if len(self.classes_) == 1 else self._zeros
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -182,10 +187,6 @@ class BernoulliNB(_Counts):
     def _update_logs(self, alpha):
         self.feature_count_ = self._sums.counts()
         self.feature_log_prob_ = bernoulli(self.feature_count_, self.class_count_, alpha)
-
-    def _scores(self, X, wanted):
-        weights, start = bernoulli_weights(np.ascontiguousarray(self.feature_log_prob_), self.class_log_prior_)
-        return linear_scores(X, weights, start, wanted, self.binarize)
 
 
 for _class in (MultinomialNB, ComplementNB, BernoulliNB):

@@ -35,32 +35,39 @@ impl CodeSums {
         CodeSums { classes, columns: vec![Cells::default(); columns], weights: Cells::new(classes) }
     }
 
-    /// Adds rows of codes.
+    /// Adds rows of codes, which stand column after column.
     ///
     /// # Errors
-    /// If a code is too large for a table of counts. Some rows may have been added then.
+    /// If a code is too large for a table of counts. Some columns may have been added to then.
     ///
     /// # Panics
     /// If the lengths do not agree, or a class is out of range.
     pub fn observe(&mut self, codes: &[u32], classes: &[u32], weights: &[f64]) -> Result<(), TooLarge> {
-        for (row, (codes, &class)) in codes.chunks_exact(self.columns.len().max(1)).zip(classes).enumerate() {
-            let class = class as usize;
-            match weights.get(row) {
-                None => self.weights.add_whole(class, 1),
-                Some(&weight) => self.weights.add(class, weight),
+        if classes.is_empty() {
+            return Ok(());
+        }
+        assert_eq!(codes.len(), self.columns.len() * classes.len(), "one code per row and column");
+        match weights {
+            [] => classes.iter().for_each(|&class| self.weights.add_whole(class as usize, 1)),
+            _ => classes
+                .iter()
+                .zip(weights)
+                .for_each(|(&class, &weight)| self.weights.add(class as usize, weight)),
+        }
+        for (column, (codes, cells)) in codes.chunks_exact(classes.len()).zip(&mut self.columns).enumerate() {
+            let code = codes.iter().copied().max().unwrap_or(0);
+            let length = (code as usize + 1) * self.classes;
+            if length > MOST_CELLS {
+                return Err(TooLarge { column, code });
             }
-            for (column, (&code, cells)) in codes.iter().zip(&mut self.columns).enumerate() {
-                let cell = code as usize * self.classes + class;
-                if cell >= cells.len() {
-                    if cell >= MOST_CELLS {
-                        return Err(TooLarge { column, code });
-                    }
-                    cells.grow((code as usize + 1) * self.classes);
-                }
-                match weights.get(row) {
-                    None => cells.add_whole(cell, 1),
-                    Some(&weight) => cells.add(cell, weight),
-                }
+            cells.grow(length);
+            let places = codes
+                .iter()
+                .zip(classes)
+                .map(|(&code, &class)| code as usize * self.classes + class as usize);
+            match weights {
+                [] => cells.count(places),
+                _ => places.zip(weights).for_each(|(cell, &weight)| cells.add(cell, weight)),
             }
         }
         Ok(())
@@ -175,17 +182,38 @@ impl CodeScores {
         self.columns.push(table.collect());
     }
 
-    /// Writes log P(class, x) of every row.
+    /// Writes log P(class, x) of every row. The codes stand column after column.
     pub fn score(&self, codes: &[u32], scores: &mut [f64]) {
         let classes = self.start.len();
-        for (codes, scores) in
-            codes.chunks_exact(self.columns.len().max(1)).zip(scores.chunks_exact_mut(classes))
-        {
-            scores.copy_from_slice(&self.start);
-            for (&code, table) in codes.iter().zip(&self.columns) {
-                let first = (code as usize * classes).min(table.len() - classes);
-                scores.iter_mut().zip(&table[first..]).for_each(|(score, log)| *score += log);
+        scores.chunks_exact_mut(classes).for_each(|scores| scores.copy_from_slice(&self.start));
+        let rows = scores.len() / classes;
+        for (codes, table) in codes.chunks_exact(rows.max(1)).zip(&self.columns) {
+            // Few classes are the rule, and a loop whose length is known needs no loop.
+            match classes {
+                2 => add::<2>(codes, table, scores),
+                3 => add::<3>(codes, table, scores),
+                4 => add::<4>(codes, table, scores),
+                5 => add::<5>(codes, table, scores),
+                6 => add::<6>(codes, table, scores),
+                _ => add_any(codes, table, scores, classes),
             }
         }
+    }
+}
+
+/// Adds the row of the table that belongs to each code, or else the last one.
+fn add<const CLASSES: usize>(codes: &[u32], table: &[f64], scores: &mut [f64]) {
+    let (table, _) = table.as_chunks::<CLASSES>();
+    let (scores, _) = scores.as_chunks_mut::<CLASSES>();
+    for (&code, scores) in codes.iter().zip(scores) {
+        let logs = &table[(code as usize).min(table.len() - 1)];
+        (0..CLASSES).for_each(|class| scores[class] += logs[class]);
+    }
+}
+
+fn add_any(codes: &[u32], table: &[f64], scores: &mut [f64], classes: usize) {
+    for (&code, scores) in codes.iter().zip(scores.chunks_exact_mut(classes)) {
+        let first = (code as usize * classes).min(table.len() - classes);
+        scores.iter_mut().zip(&table[first..]).for_each(|(score, log)| *score += log);
     }
 }

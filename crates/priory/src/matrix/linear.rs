@@ -10,9 +10,9 @@ use crate::moments::engine::{Loop, vectorized};
 #[derive(Debug, Clone)]
 pub struct LinearScores {
     columns: usize,
-    /// Class after class.
+    /// Class after class, if the rows are dense.
     by_class: Vec<f64>,
-    /// Column after column, the classes side by side; a whole number of lanes for each.
+    /// Column after column, if they are sparse: the classes side by side, a whole number of lanes for each.
     by_column: Vec<f64>,
     stride: usize,
     bias: Vec<f64>,
@@ -26,32 +26,26 @@ const LANES: usize = 4;
 const TILE: usize = 4;
 
 impl LinearScores {
-    /// Takes weights, class after class, and what every class starts from.
-    pub fn new(weights: &[f64], bias: &[f64]) -> Self {
+    /// Takes weights, class after class, and what every class starts from; for sparse rows or for dense ones.
+    pub fn new(weights: &[f64], bias: &[f64], sparse: bool) -> Self {
         let classes = bias.len();
         let columns = weights.len() / classes.max(1);
-        LinearScores {
-            columns,
-            by_class: weights.to_vec(),
-            by_column: Vec::new(),
-            stride: classes.next_multiple_of(LANES),
-            bias: bias.to_vec(),
-            finite: weights.iter().all(|weight| weight.is_finite()),
+        let stride = classes.next_multiple_of(LANES);
+        let (mut by_class, mut by_column) = (Vec::new(), Vec::new());
+        if sparse {
+            by_column = vec![0.0; columns * stride];
+            for (class, weights) in weights.chunks_exact(columns.max(1)).enumerate() {
+                let cells = by_column.iter_mut().skip(class).step_by(stride);
+                cells.zip(weights).for_each(|(cell, weight)| *cell = *weight);
+            }
+        } else {
+            by_class = weights.to_vec();
         }
+        let finite = weights.iter().all(|weight| weight.is_finite());
+        LinearScores { columns, by_class, by_column, stride, bias: bias.to_vec(), finite }
     }
 
-    /// Gets ready to score sparse rows, which takes as much memory again.
-    pub fn for_sparse(mut self) -> Self {
-        self.by_column = vec![0.0; self.columns * self.stride];
-        for (class, weights) in self.by_class.chunks_exact(self.columns.max(1)).enumerate() {
-            let cells = self.by_column.iter_mut().skip(class).step_by(self.stride);
-            cells.zip(weights).for_each(|(cell, weight)| *cell = *weight);
-        }
-        self.by_class = Vec::new();
-        self
-    }
-
-    /// Writes the scores of dense rows.
+    /// Writes the scores of dense rows, for which the weights were taken.
     pub fn score(&self, values: &[f64], scores: &mut [f64]) {
         if self.finite {
             return vectorized(DenseWork { weights: self, values, scores });
@@ -67,7 +61,7 @@ impl LinearScores {
         }
     }
 
-    /// Writes the scores of sparse rows, after [`for_sparse`](Self::for_sparse).
+    /// Writes the scores of sparse rows, for which the weights were taken.
     pub fn score_sparse(&self, rows: Sparse<'_>, scores: &mut [f64]) {
         if self.finite {
             return vectorized(SparseWork { weights: self, rows, scores });
@@ -142,15 +136,47 @@ impl Loop for SparseWork<'_> {
     fn run(self) {
         let SparseWork { weights: LinearScores { by_column, stride, bias, .. }, rows, scores } = self;
         let mut sums = vec![0.0; *stride];
-        for ((columns, values), scores) in rows.rows().zip(scores.chunks_exact_mut(bias.len())) {
+        for (row, scores) in rows.rows().zip(scores.chunks_exact_mut(bias.len())) {
             sums[..bias.len()].copy_from_slice(bias);
-            for (&column, &x) in columns.iter().zip(values) {
-                let weights = &by_column[column as usize * stride..][..*stride];
-                for (sums, weights) in sums.chunks_exact_mut(LANES).zip(weights.chunks_exact(LANES)) {
-                    (0..LANES).for_each(|lane| sums[lane] += x * weights[lane]);
-                }
+            let mut first = 0;
+            while first < *stride {
+                let table = Panel { by_column, stride: *stride, first };
+                let sums = &mut sums[first..];
+                first += LANES
+                    * match sums.len() / LANES {
+                        1 => table.add::<1>(row, sums),
+                        2 => table.add::<2>(row, sums),
+                        3 => table.add::<3>(row, sums),
+                        4 => table.add::<4>(row, sums),
+                        5 => table.add::<5>(row, sums),
+                        _ => table.add::<6>(row, sums),
+                    };
             }
             scores.copy_from_slice(&sums[..bias.len()]);
         }
+    }
+}
+
+/// Some classes of the weights, as many as there are registers for.
+struct Panel<'a> {
+    by_column: &'a [f64],
+    stride: usize,
+    first: usize,
+}
+
+impl Panel<'_> {
+    /// Adds a row to the sums of N times as many classes as go into a register; returns N.
+    #[inline(always)]
+    fn add<const N: usize>(&self, (columns, values): (&[u32], &[f64]), sums: &mut [f64]) -> usize {
+        let mut kept = [[0.0; LANES]; N];
+        kept.iter_mut().zip(sums.chunks_exact(LANES)).for_each(|(kept, sums)| kept.copy_from_slice(sums));
+        for (&column, &x) in columns.iter().zip(values) {
+            let weights = &self.by_column[column as usize * self.stride + self.first..][..N * LANES];
+            for (i, kept) in kept.iter_mut().enumerate() {
+                (0..LANES).for_each(|lane| kept[lane] += x * weights[i * LANES + lane]);
+            }
+        }
+        kept.iter().zip(sums.chunks_exact_mut(LANES)).for_each(|(kept, sums)| sums.copy_from_slice(kept));
+        N
     }
 }

@@ -20,7 +20,7 @@ pub use codes::{CodeScores, CodeSums, TooLarge, code_log_likelihood};
 pub use counts::{CountSums, bernoulli, bernoulli_weights, complement, multinomial};
 pub use covariance::CovarianceSums;
 pub use gaussian::{GaussianScores, GaussianSums, Gaussians};
-pub use labels::encode;
+pub use labels::{encode, order};
 pub use linear::LinearScores;
 
 use crate::posterior::{argmax, exp_of_negative};

@@ -67,10 +67,18 @@ impl Cells {
     /// Adds a whole number that is no larger than 2^32.
     #[inline]
     pub(crate) fn add_whole(&mut self, cell: usize, x: i64) {
+        debug_assert!(x.unsigned_abs() <= LARGEST_WHOLE as u64);
         match self.whole[cell].checked_add(x) {
             Some(sum) => self.whole[cell] = sum,
             None => self.rest.entry(cell).or_default().add(x as f64),
         }
+    }
+
+    /// Adds one to each of these cells.
+    #[inline]
+    pub(crate) fn count(&mut self, cells: impl Iterator<Item = usize>) {
+        // No sum comes near the end of an i64 that way.
+        cells.for_each(|cell| self.whole[cell] += 1);
     }
 
     fn add_fraction(&mut self, cell: usize, x: f64) {
