@@ -3,7 +3,10 @@
 //! Python's lock is released while rows are worked on. Ctrl-C is looked for between blocks of rows.
 
 mod arrays;
+mod error;
 mod matrix;
+mod model;
+mod table;
 mod work;
 
 use pyo3::prelude::*;
@@ -16,6 +19,10 @@ mod _priory {
         CodeSums, CountSums, CovarianceSums, GaussianSums, Linear, NegativeError, NotFiniteError, bernoulli,
         code_logs, code_scores, complement, encode, gaussian_scores, multinomial,
     };
+    #[pymodule_export]
+    use crate::model::{Learnt, evaluate};
+    #[pymodule_export]
+    use crate::table::Table;
     #[pymodule_export]
     use crate::work::{set_threads, threads};
 }

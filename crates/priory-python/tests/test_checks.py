@@ -1,6 +1,5 @@
 """scikit-learn's checks of what an estimator must be."""
 
-import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import priory
@@ -8,6 +7,7 @@ import priory
 
 @parametrize_with_checks(
     [
+        priory.NaiveBayes(),
         priory.GaussianNB(),
         priory.MultinomialNB(),
         priory.ComplementNB(),

@@ -1,6 +1,7 @@
 """Naive Bayes for anything that can be counted.
 
-The classes with scikit-learn's names need scikit-learn, and are imported when they are first asked for.
+`NaiveBayes` takes a table as it is. The classes with scikit-learn's names stand in for them, and need scikit-learn.
+Everything is imported when it is first asked for.
 """
 
 from importlib import import_module
@@ -8,6 +9,8 @@ from importlib import import_module
 from priory._priory import set_threads, threads
 
 _HOMES = {
+    "Explanation": "_model",
+    "NaiveBayes": "_model",
     "BernoulliNB": "_counts",
     "CategoricalNB": "_categories",
     "ComplementNB": "_counts",
