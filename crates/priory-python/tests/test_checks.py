@@ -13,6 +13,9 @@ import priory
         priory.ComplementNB(),
         priory.BernoulliNB(),
         priory.CategoricalNB(),
+        priory.LinearDiscriminantAnalysis(),
+        priory.LinearDiscriminantAnalysis(solver="eigen", shrinkage=0.5),
+        priory.QuadraticDiscriminantAnalysis(),
     ]
 )
 def test_estimator(estimator, check):

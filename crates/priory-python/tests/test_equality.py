@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pytest
 import scipy.sparse as sp
+import sklearn.discriminant_analysis as discriminants
 import sklearn.naive_bayes as theirs
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -114,6 +115,38 @@ def test_real_tables(load):
         check("MultinomialNB", X.astype(dtype), y)
     check("MultinomialNB", np.asfortranarray(X), y)
     check("GaussianNB", X[::-1, ::-1], y[::-1], var_smoothing=1e-6)
+
+
+@pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer])
+@pytest.mark.parametrize(
+    "name, parameters",
+    [
+        ("LinearDiscriminantAnalysis", {}),
+        ("LinearDiscriminantAnalysis", {"priors": [0.2, 0.3, 0.5], "n_components": 1}),
+        ("LinearDiscriminantAnalysis", {"solver": "lsqr"}),
+        ("LinearDiscriminantAnalysis", {"solver": "eigen", "shrinkage": 0.3}),
+        ("LinearDiscriminantAnalysis", {"solver": "lsqr", "shrinkage": "auto"}),
+        ("QuadraticDiscriminantAnalysis", {"tol": 1e-9}),
+        ("QuadraticDiscriminantAnalysis", {"reg_param": 0.1}),
+        ("QuadraticDiscriminantAnalysis", {"solver": "eigen", "shrinkage": 0.2}),
+    ],
+)
+def test_discriminants(load, name, parameters):
+    X, y = load(return_X_y=True)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    if "priors" in parameters:
+        k = len(np.unique(y))
+        parameters = {**parameters, "priors": np.array(parameters["priors"][:k]) / sum(parameters["priors"][:k])}
+    ours = getattr(priory, name)(**parameters).fit(X, y)
+    other = getattr(discriminants, name)(**parameters).fit(X, y)
+    scores = other.decision_function(X)
+    # Both solve systems of equations; digits go as these are conditioned: 1e4 for the worst of these tables.
+    np.testing.assert_allclose(ours.decision_function(X), scores, rtol=1e-10, atol=1e-10 * np.abs(scores).max())
+    np.testing.assert_allclose(ours.predict_proba(X), other.predict_proba(X), rtol=1e-8, atol=1e-12)
+    assert (ours.predict(X) == other.predict(X)).all()
+    if name.startswith("Linear") and parameters.get("solver") != "lsqr":
+        turned, theirs_turned = ours.transform(X), other.transform(X)
+        np.testing.assert_allclose(np.abs(turned), np.abs(theirs_turned), rtol=1e-6, atol=1e-8)
 
 
 CASES = {

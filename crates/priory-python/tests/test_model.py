@@ -182,8 +182,10 @@ def test_pickle_goes_through_the_file():
 @pytest.fixture
 def program():
     """The command line, if it was built."""
-    places = [os.environ.get("PRIORY"), PROJECT / "target/release/priory", PROJECT / "target/debug/priory"]
-    found = next((place for place in places if place and Path(place).exists()), None)
+    named = os.environ.get("PRIORY")
+    built = [PROJECT / "target" / profile / "priory" for profile in ("debug", "release")]
+    built = sorted((place for place in built if place.exists()), key=lambda place: place.stat().st_mtime)
+    found = named or (built[-1] if built else None)
     if found is None:
         pytest.skip("the command line was not built")
 

@@ -48,7 +48,12 @@ import sklearn.naive_bayes  # noqa: E402,F401
 _NAIVE_BAYES = _tests_of(
     "test_naive_bayes.py", ["GaussianNB", "MultinomialNB", "ComplementNB", "BernoulliNB", "CategoricalNB"]
 )
-globals().update({name: test for name, test in _NAIVE_BAYES.items() if name not in MENDED})
+_DISCRIMINANTS = _tests_of(
+    "test_discriminant_analysis.py", ["LinearDiscriminantAnalysis", "QuadraticDiscriminantAnalysis"]
+)
+for _name, _test in {**_NAIVE_BAYES, **_DISCRIMINANTS}.items():
+    if _name not in MENDED:
+        globals()[_name] = _test
 
 
 @pytest.fixture
@@ -62,4 +67,5 @@ def global_dtype(request):
 
 
 def test_what_is_left_out_is_there():
-    assert set(MENDED) <= set(_NAIVE_BAYES)
+    assert set(MENDED) <= {*_NAIVE_BAYES, *_DISCRIMINANTS}
+    assert not set(_NAIVE_BAYES) & set(_DISCRIMINANTS)

@@ -11,10 +11,12 @@ from priory._priory import set_threads, threads
 _HOMES = {
     "Explanation": "_model",
     "NaiveBayes": "_model",
+    "QuadraticDiscriminantAnalysis": "_discriminant",
     "BernoulliNB": "_counts",
     "CategoricalNB": "_categories",
     "ComplementNB": "_counts",
     "GaussianNB": "_gaussian",
+    "LinearDiscriminantAnalysis": "_discriminant",
     "MultinomialNB": "_counts",
 }
 
