@@ -1,6 +1,6 @@
 //! The model that takes a table as it is.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -11,9 +11,10 @@ use std::{panic, thread};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArray3, PyArrayMethods};
 use priory::words::{self, Meaning};
 use priory::{
-    Batch, Evaluation, Features, FoldParts, FoldStatistics, Folds, MissingValues, Model, Prior, Scores,
-    Settings, Smoothing, Statistics,
+    Batch, Evaluation, Features, FoldParts, FoldStatistics, Folds, Kind, LetterCase, MissingValues, Model,
+    Prior, Scores, Settings, Smoothing, Statistics, StopWords, TextSettings,
 };
+use priory_input::text::{STEMMER_VERSION, Tokenizer};
 use priory_input::{Hints, Purpose, Reader, Turn, Understood, apply_families, store};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -357,7 +358,37 @@ fn understand(
     let understood = Understood::new(&mut look.open()?, none, &hints).map_err(of_input)?;
     let Understood { mut schema, families, .. } = understood;
     apply_families(&mut schema, &families, &mut settings).map_err(of_input)?;
+    let text = text_settings(choices)?;
+    for column in schema.columns.iter_mut().filter(|column| column.kind == Kind::Text) {
+        column.text = Some(text.clone());
+    }
     Ok((schema.checked().map_err(of_core)?, settings))
+}
+
+/// How text is read.
+fn text_settings(choices: &Bound<'_, PyDict>) -> PyResult<TextSettings> {
+    let wrong = |name: &'static str| move |error: String| PyValueError::new_err(format!("{name}: {error}"));
+    let mut text = TextSettings::default();
+    let tokens = &mut text.tokens;
+    if let Some(style) = chosen::<String>(choices, "tokens")? {
+        tokens.style = words::token_style(&style).map_err(wrong("tokens"))?;
+    }
+    if let Some(ngrams) = chosen::<String>(choices, "ngrams")? {
+        tokens.ngrams = words::ngrams(&ngrams).map_err(wrong("ngrams"))?;
+    }
+    if let Some(false) = chosen::<bool>(choices, "lowercase")? {
+        tokens.case = LetterCase::Keep;
+    }
+    tokens.stemming = chosen(choices, "stem")?;
+    tokens.stemmer = tokens.stemming.as_ref().map(|_| STEMMER_VERSION.to_owned());
+    if let Some(words) = chosen::<BTreeSet<String>>(choices, "stop_words")? {
+        tokens.stop_words = StopWords::Given(words);
+    } else if let Some(true) = chosen::<bool>(choices, "english_stop_words")? {
+        tokens.stop_words = StopWords::English;
+    }
+    tokens.hash_bits = chosen(choices, "hash_bits")?;
+    Tokenizer::new(tokens).map_err(of_core)?;
+    Ok(text)
 }
 
 fn chosen<'py, T: for<'a> FromPyObject<'a, 'py, Error = PyErr>>(

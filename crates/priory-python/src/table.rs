@@ -86,6 +86,18 @@ impl Table {
         Ok(schema.fields().iter().map(|field| field.name().clone()).collect())
     }
 
+    /// The same rows once more. They are kept for that, which costs nothing if they are in memory already.
+    fn again(&self) -> PyResult<Table> {
+        let (schema, batches) = self.take()?;
+        let batches: Vec<RecordBatch> =
+            batches.collect::<Result<_, _>>().map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let table = |batches: Vec<RecordBatch>| {
+            (Arc::clone(&schema), Box::new(batches.into_iter().map(Ok)) as RecordBatches)
+        };
+        *self.inner.lock().unwrap_or_else(PoisonError::into_inner) = Some(table(batches.clone()));
+        Ok(Table { inner: Mutex::new(Some(table(batches))) })
+    }
+
     /// The same rows with a column of classes beside the others: a code for each row, and the labels that they stand for.
     fn with_classes(
         &self,

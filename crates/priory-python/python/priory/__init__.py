@@ -12,6 +12,7 @@ _HOMES = {
     "Explanation": "_model",
     "NaiveBayes": "_model",
     "QuadraticDiscriminantAnalysis": "_discriminant",
+    "TextNB": "_text",
     "BernoulliNB": "_counts",
     "CategoricalNB": "_categories",
     "ComplementNB": "_counts",

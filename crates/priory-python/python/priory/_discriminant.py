@@ -451,7 +451,8 @@ class QuadraticDiscriminantAnalysis(_Discriminant):
             if count == 1:
                 raise ValueError(f"y has only 1 sample in class {self.classes_[k]}, covariance is ill defined.")
             variances, axes, own = self._solve(covariance, count, X, codes == k)
-            if (variances <= self.tol).any():
+            # Of fewer rows than features no regularization makes a covariance with `svd`.
+            if (variances <= self.tol).any() or (self.solver == "svd" and count < X.shape[1]):
                 raise linalg.LinAlgError(self._not_full_rank(k, int(count), X.shape[1]))
             scalings.append(variances)
             rotations.append(axes)

@@ -108,11 +108,11 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
     --------
     >>> import pandas as pd
     >>> from priory import NaiveBayes
-    >>> days = pd.DataFrame({"outlook": ["sunny", "rain", "overcast", "rain"], "wind": [3.5, None, 2.0, 9.5]})
-    >>> model = NaiveBayes(numbers="gaussian").fit(days, ["yes", "yes", "yes", "no"])
+    >>> days = pd.DataFrame({"outlook": ["sunny", "rain", "overcast", "rain", "rain"], "wind": [3.5, None, 2, 9.5, 8]})
+    >>> model = NaiveBayes(numbers="gaussian").fit(days, ["yes", "yes", "yes", "no", "no"])
     >>> print(model.predict(pd.DataFrame({"outlook": ["rain"], "wind": [9.0]})))
     ['no']
-    >>> more = NaiveBayes(numbers="gaussian").fit(days, ["no", "yes", "yes", "no"])
+    >>> more = NaiveBayes(numbers="gaussian").fit(days[:3], ["no", "yes", "yes"])
     >>> (model + more) - more == model
     True
     """
@@ -161,7 +161,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         self : object
             The estimator.
         """
-        rows, labelled = self._labelled(X, y, sample_weight, reset=True)
+        labelled = self._labelled(X, y, sample_weight, reset=True)
         learnt = _priory.Learnt.learn(labelled(), labelled(), labelled.target, labelled.weight, self._choices())
         self._learnt, self._labels = learnt, labelled.labels
         self._describe()
@@ -189,7 +189,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         """
         if not hasattr(self, "_learnt"):
             return self.fit(X, y, sample_weight)
-        _, labelled = self._labelled(X, y, sample_weight)
+        labelled = self._labelled(X, y, sample_weight)
         self._learnt.learn_more(labelled())
         self._labels = {**labelled.labels, **self._labels}
         self._describe()
@@ -218,7 +218,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
             If a row cannot have been learnt. Nothing is forgotten then.
         """
         self._check_is_fitted()
-        _, labelled = self._labelled(X, y, sample_weight)
+        labelled = self._labelled(X, y, sample_weight)
         self._learnt.forget(labelled())
         self._describe()
         return self
@@ -265,6 +265,17 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
 
     __hash__ = object.__hash__
 
+    _rechoosable = (
+        "prior",
+        "smoothing",
+        "numbers",
+        "missing_values",
+        "variance_floor",
+        "discriminant",
+        "select",
+        "text",
+    )
+
     def reestimate(self, **choices):
         """Conclude anew from what was counted, without the data.
 
@@ -280,15 +291,14 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
             A new estimator over the same statistics.
         """
         self._check_is_fitted()
-        unknown = set(choices) - {
-            "prior", "smoothing", "numbers", "missing_values", "variance_floor", "discriminant", "select", "text",
-        }  # fmt: skip
+        unknown = set(choices) - set(self._rechoosable)
         if unknown:
             raise ValueError(f"{', '.join(sorted(unknown))}: cannot be chosen without the data")
         other = self._copy()
         for name, choice in choices.items():
             setattr(other, name, choice)
-        other._learnt = self._learnt.reestimated(_words(choices, self._labels))
+        chosen = {name: value for name, value in other._parameters().items() if getattr(self, name, None) is not value}
+        other._learnt = self._learnt.reestimated(_words(chosen))
         other._describe()
         return other
 
@@ -307,7 +317,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         y : ndarray of shape (n_samples,)
             The classes.
         """
-        best = self._learnt_for(X).scores(self._table(X))
+        self._check_is_fitted()
+        best = self._learnt.scores(self._table(X))
         return self._in_canonical_order[best]
 
     def predict_proba(self, X):
@@ -323,7 +334,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         P : ndarray of shape (n_samples, n_classes)
             The probabilities, in the order of `classes_`.
         """
-        return self._ordered(self._learnt_for(X).scores(self._table(X), "probability"))
+        self._check_is_fitted()
+        return self._ordered(self._learnt.scores(self._table(X), "probability"))
 
     def predict_log_proba(self, X):
         """The logarithm of the probability of each class, for each row.
@@ -338,7 +350,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         L : ndarray of shape (n_samples, n_classes)
             The logarithms, in the order of `classes_`.
         """
-        return self._ordered(self._learnt_for(X).scores(self._table(X), "log"))
+        self._check_is_fitted()
+        return self._ordered(self._learnt.scores(self._table(X), "log"))
 
     def predict_joint_log_proba(self, X):
         """log P(x, class) for each row and class.
@@ -353,7 +366,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         J : ndarray of shape (n_samples, n_classes)
             The logarithms, in the order of `classes_`.
         """
-        return self._ordered(self._learnt_for(X).scores(self._table(X), "joint"))
+        self._check_is_fitted()
+        return self._ordered(self._learnt.scores(self._table(X), "joint"))
 
     def explain(self, X):
         """What each feature of each row says about the class.
@@ -368,7 +382,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         explanation : Explanation
             The contributions, which add up to the log-joints.
         """
-        features, parts, log_prior, log_joint = self._learnt_for(X).explain(self._table(X))
+        self._check_is_fitted()
+        features, parts, log_prior, log_joint = self._learnt.explain(self._table(X))
         return Explanation(features, self._ordered(parts), self._ordered(log_prior), self._ordered(log_joint))
 
     # Judging
@@ -395,9 +410,9 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
             Accuracy, log-loss, Brier score, area under the ROC curve, calibration and more, as `priory evaluate
             --format json` has them.
         """
-        _, labelled = type(self)(**self.get_params())._labelled(X, y, sample_weight, reset=True)
+        labelled = type(self)(**self.get_params())._labelled(X, y, sample_weight, reset=True)
         tables = (labelled(), labelled(), labelled())
-        choices = _words(self._parameters(), labelled.labels)
+        choices = self._choices()
         return json.loads(_priory.evaluate(*tables, labelled.target, labelled.weight, choices, folds, seed))
 
     def leave_one_out_proba(self, X, y, sample_weight=None):
@@ -418,7 +433,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
             The probabilities, in the order of `classes_`.
         """
         self._check_is_fitted()
-        _, labelled = self._labelled(X, y, sample_weight)
+        labelled = self._labelled(X, y, sample_weight)
         return self._ordered(self._learnt.leave_one_out(labelled()))
 
     def features(self):
@@ -450,7 +465,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         """Read a model that `save` or the command line has written.
 
         Classes that are all whole numbers become integers. The columns of a table are found by name, in any order; what
-        is not there counts as missing.
+        is not there counts as missing. The settings are those in the file, until `fit` is called again.
 
         Parameters
         ----------
@@ -483,7 +498,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         return hasattr(self, "_learnt")
 
     def _copy(self):
-        """The same model, which shares what was learnt until one of them learns more."""
+        """Another model that has learnt the same."""
         other = type(self)(**self.get_params())
         state = {name: value for name, value in vars(self).items() if name not in other.get_params()}
         vars(other).update(state)
@@ -494,13 +509,13 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         return {name: value for name, value in vars(self).items() if name in self.get_params(deep=False)}
 
     def _choices(self):
-        return _words(self._parameters(), getattr(self, "_new_labels", {}))
+        return _words(self._parameters())
 
     def _labelled(self, X, y, sample_weight, reset=False):
         """The rows of X, with their classes beside them."""
         if y is None:
             raise ValueError("requires y to be passed, but the target y is None")
-        rows = Rows(X)
+        rows = self._rows(X)
         self._check_columns(rows, reset)
         name = getattr(y, "name", None)
         y = column_or_1d(y if hasattr(y, "dtype") or isinstance(y, (list, tuple)) else np.asarray(y), warn=True)
@@ -525,10 +540,10 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
                 raise ValueError("the rows so far had no weights; fit with sample_weight=1 to give some to others later")
             if weight is not None and weights is None:
                 weights = np.ones(len(y))
-        labelled = _Labelled(rows, y, weights, target, weight, self.missing)
-        if reset:
-            self._new_labels = labelled.labels
-        return rows, labelled
+        return _Labelled(rows, y, weights, target, weight, self.missing)
+
+    def _rows(self, X):
+        return Rows(X)
 
     def _check_columns(self, rows, reset):
         if reset or hasattr(self, "_columns"):
@@ -539,12 +554,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
             elif len(rows.names) != self.n_features_in_:
                 _check_n_features(self, np.empty((1, len(rows.names))), reset=False)
 
-    def _learnt_for(self, X):
-        self._check_is_fitted()
-        return self._learnt
-
     def _table(self, X):
-        rows = Rows(X)
+        rows = self._rows(X)
         self._check_columns(rows, reset=False)
         if rows.n_rows == 0 and isinstance(X, np.ndarray):
             raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required by NaiveBayes.")
@@ -599,7 +610,7 @@ class _Labelled:
         return table
 
 
-def _words(parameters, labels):
+def _words(parameters):
     """What was chosen, in the words of the command line."""
     choices = {name: value for name, value in parameters.items() if value is not None}
     prior, smoothing, select = choices.get("prior"), choices.get("smoothing"), choices.get("select")

@@ -10,7 +10,7 @@ class Rows:
 
     def __init__(self, X):
         self.X = X
-        self.n_rows = None
+        self.n_rows = self._columns = None
         if _is_sparse(X):
             self.X = X = X.tocsr()
             self.names, self.n_rows = _numbered(X.shape[1]), X.shape[0]
@@ -29,6 +29,12 @@ class Rows:
     def table(self):
         """The rows, to be read once."""
         return self._make()
+
+    def rename(self, names):
+        """Call the columns something else, before they are read."""
+        self.names[:] = names
+        if self._columns is not None:
+            self._columns = [(name, values) for name, (_, values) in zip(names, self._columns)]
 
     def _check_names(self):
         seen = set()
@@ -51,8 +57,8 @@ class Rows:
                 X = X.astype(np.float64)
             self._make = lambda: Table.from_array(X, self.names)
         else:
-            columns = [(name, _values(name, X[:, i])) for i, name in enumerate(self.names)]
-            self._make = lambda: Table.from_columns(columns)
+            self._columns = [(name, _values(name, X[:, i])) for i, name in enumerate(self.names)]
+            self._make = lambda: Table.from_columns(self._columns)
 
     def _of_pandas(self, X):
         self.n_rows = len(X)
@@ -61,15 +67,14 @@ class Rows:
         if list(X.columns) != self.names:
             X = X.set_axis(self.names, axis=1)
         try:
-            # The index is not a column.
-            stream = X.reset_index(drop=True)
-            stream.__arrow_c_stream__()
+            # The index is not a column. What pandas converts it converts once.
+            kept = Table.from_stream(X.reset_index(drop=True).__arrow_c_stream__())
         except Exception:
             # Without pyarrow, or with objects in a column that are not all of one type, which it does not take.
-            columns = [(name, _values(name, X[name])) for name in self.names]
-            self._make = lambda: Table.from_columns(columns)
+            self._columns = [(name, _values(name, X[name])) for name in self.names]
+            self._make = lambda: Table.from_columns(self._columns)
         else:
-            self._make = lambda: Table.from_stream(stream.__arrow_c_stream__())
+            self._make = kept.again
 
 
 def _is_sparse(X):
