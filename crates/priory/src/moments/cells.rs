@@ -236,8 +236,8 @@ mod tests {
                 part.add(cell, x);
             }
             cells.merge(&rest, |i| i);
-            for cell in 0..3 {
-                prop_assert_eq!(cells.value(cell), wide[cell].value());
+            for (cell, wide) in wide.iter().enumerate() {
+                prop_assert_eq!(cells.value(cell), wide.value());
             }
             let mut bytes = Vec::new();
             cells.write(&mut bytes);
