@@ -202,6 +202,9 @@ fn normalizing_keeps_what_is_impossible() {
     assert_eq!((scores[0], scores[3], scores[5]), (0.0, 0.5, 0.0));
     assert!(close(scores[1], 1.0 / (1.0 + (-1.0_f64).exp())));
     assert!(close(logs[2], -1.0 - (-1.0_f64).exp().ln_1p()));
+    let mut nowhere = [f64::NEG_INFINITY; 2];
+    matrix::normalize(&mut nowhere, 2);
+    assert!(nowhere[0].is_nan());
     assert_eq!(matrix::best(&[1.0, 1.0, 0.0, 2.0], 2).collect::<Vec<_>>(), [0, 1]);
 }
 

@@ -85,22 +85,31 @@ pub fn normalize_log(scores: &mut [f64], classes: usize) {
     }
 }
 
-/// Turns log-joints, so many classes a row, into P(class | x).
+/// Turns log-joints, so many classes a row, into P(class | x); they are NaN if every class calls the row impossible.
 pub fn normalize(scores: &mut [f64], classes: usize) {
     for row in scores.chunks_exact_mut(classes) {
-        let log_evidence = log_sum(row);
-        row.iter_mut().for_each(|x| *x = libm::exp(*x - log_evidence));
+        let largest = largest(row);
+        row.iter_mut().for_each(|x| *x = exp_of_negative(*x - largest));
+        let sum: f64 = row.iter().sum();
+        row.iter_mut().for_each(|x| *x /= sum);
     }
 }
 
 /// log Σ exp x. Infinite or NaN if the largest x is.
 fn log_sum(row: &[f64]) -> f64 {
-    let largest = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let largest = largest(row);
     if !largest.is_finite() {
-        return if row.iter().any(|x| x.is_nan()) { f64::NAN } else { largest };
+        return largest;
     }
     let sum: f64 = row.iter().map(|x| exp_of_negative(x - largest)).sum();
     largest + libm::log(sum)
+}
+
+/// The largest of these; NaN if one of them is.
+fn largest(row: &[f64]) -> f64 {
+    row.iter()
+        .copied()
+        .fold(f64::NEG_INFINITY, |largest, x| if x > largest || x.is_nan() { x } else { largest })
 }
 
 /// The most probable class of every row; of equals the first.
