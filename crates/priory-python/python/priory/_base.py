@@ -20,12 +20,15 @@ class Classifier(ClassifierMixin, BaseEstimator):
     """Fitting in one go or in parts, and predicting, over sums that are exact."""
 
     _accept_sparse = False
-    _dtype = "numeric"
+
+    def _dtype(self, X):
+        """The type that a matrix is to have."""
+        return "numeric"
 
     def _check_fit(self, X, y, reset):
         # Numbers that are not finite are found while they are counted.
         X, y = validate_data(
-            self, X, y, reset=reset, accept_sparse=self._accept_sparse, dtype=self._dtype, ensure_all_finite=False
+            self, X, y, reset=reset, accept_sparse=self._accept_sparse, dtype=self._dtype(X), ensure_all_finite=False
         )
         assert_all_finite(y, input_name="y")
         if y.dtype.kind == "f":
@@ -38,16 +41,19 @@ class Classifier(ClassifierMixin, BaseEstimator):
         if not (
             type(X) is np.ndarray
             and X.ndim == 2
-            and X.dtype == np.float64
+            and self._is_ready(X.dtype)
             and X.shape[1] == self.n_features_in_
             and X.shape[0] > 0
-            and self._dtype == "numeric"
             and not hasattr(self, "feature_names_in_")
         ):
             X = validate_data(
-                self, X, reset=False, accept_sparse=self._accept_sparse, dtype=self._dtype, ensure_all_finite=False
+                self, X, reset=False, accept_sparse=self._accept_sparse, dtype=self._dtype(X), ensure_all_finite=False
             )
         return self._as_rows(X)
+
+    def _is_ready(self, dtype):
+        """Whether an array of this type needs no look from scikit-learn."""
+        return dtype == np.float64
 
     def _as_rows(self, X):
         """What the Rust half takes: a matrix, or the parts of one that is sparse."""

@@ -69,7 +69,12 @@ class CategoricalNB(Discrete):
         self.class_prior = class_prior
         self.min_categories = min_categories
 
-    _dtype = "int"
+    def _dtype(self, X):
+        # Codes of any width are read as they are.
+        return None if isinstance(X, np.ndarray) and self._is_ready(X.dtype) else "int"
+
+    def _is_ready(self, dtype):
+        return dtype.kind in "iu" and dtype.isnative
 
     def _as_rows(self, X):
         return X
