@@ -1,13 +1,14 @@
 //! The words on the command line, and what they mean.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
-use priory::{
-    Column, Discriminant, Divisor, Family, Kind, MissingValues, Prior, Pseudocounts, Regularization, Schema,
-    Selection, Settings, Smoothing, VarianceFloor,
+use priory::words::{self, Meaning};
+pub(crate) use priory::words::{
+    amount as parse_amount, discriminant as parse_discriminant, floor as parse_floor, prior as parse_prior,
+    select as parse_select,
 };
+use priory::{Column, Family, Kind, MissingValues, Pseudocounts, Schema, Settings, Smoothing};
 use priory_input::{BadValues, Encoding, InputFormat, Purpose, ReadOptions, Table};
 
 use crate::args::{
@@ -23,13 +24,6 @@ pub(crate) struct AsChoice {
     pub(crate) meaning: Meaning,
 }
 
-/// What a column is to be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Meaning {
-    Ignored,
-    Kept(Kind, Option<Family>),
-}
-
 /// A smoothing, for one column or for all.
 #[derive(Debug, Clone)]
 pub(crate) struct ColumnSmoothing {
@@ -39,129 +33,17 @@ pub(crate) struct ColumnSmoothing {
 
 pub(crate) fn parse_as(text: &str) -> Result<AsChoice, String> {
     let (column, word) = text.rsplit_once('=').ok_or("expected COLUMN=KIND")?;
-    let meaning = match word {
-        "number" => Meaning::Kept(Kind::Number, None),
-        "category" => Meaning::Kept(Kind::Category, None),
-        "categorical" => Meaning::Kept(Kind::Category, Some(Family::Categorical)),
-        "bernoulli" => Meaning::Kept(Kind::Category, Some(Family::Bernoulli)),
-        "joint" => Meaning::Kept(Kind::Joint, None),
-        "text" => Meaning::Kept(Kind::Text, None),
-        "group" => Meaning::Kept(Kind::Group, None),
-        "ignore" => Meaning::Ignored,
-        _ => {
-            let family = parse_numbers(word).map_err(|families| {
-                format!("`{word}` is none of number, category, categorical, bernoulli, text, joint, group, ignore, nor {families}")
-            })?;
-            Meaning::Kept(kind_for(family), Some(family))
-        }
-    };
+    let meaning = words::meaning(word)?;
     Ok(AsChoice { column: column.to_owned(), meaning })
 }
 
-/// What has to be counted of a column for this family. More than sums is counted only where more is needed.
-pub(crate) fn kind_for(family: Family) -> Kind {
-    match family {
-        Family::Gaussian | Family::Student => Kind::Moments,
-        _ => Kind::Number,
-    }
-}
-
-/// The families of numbers by their words.
-const NUMBER_FAMILIES: [Family; 15] = [
-    Family::Gaussian,
-    Family::Student,
-    Family::LogNormal,
-    Family::Exponential,
-    Family::Gamma,
-    Family::Poisson,
-    Family::Geometric,
-    Family::Binomial(None),
-    Family::Uniform,
-    Family::Histogram,
-    Family::Proportional,
-    Family::Mdl,
-    Family::Kernel,
-    Family::Silverman,
-    Family::Mixture,
-];
-
-pub(crate) fn parse_numbers(text: &str) -> Result<Family, String> {
-    let count = |text: &str| text.parse::<u16>().ok().filter(|&n| n > 0);
-    let found = match text.split_once(':') {
-        Some(("binomial", trials)) => {
-            trials.parse().ok().filter(|&n| n > 0).map(|n| Family::Binomial(Some(n)))
-        }
-        Some(("equal-width", bins)) => count(bins).map(Family::EqualWidth),
-        Some(("equal-frequency", bins)) => count(bins).map(Family::EqualFrequency),
-        _ => match text {
-            "equal-width" => Some(Family::EqualWidth(10)),
-            "equal-frequency" => Some(Family::EqualFrequency(10)),
-            "values" => Some(Family::Values),
-            _ => NUMBER_FAMILIES.into_iter().find(|family| family.name() == text),
-        },
-    };
-    found.ok_or_else(|| {
-        let words = NUMBER_FAMILIES.map(Family::name).join(", ");
-        format!("a family of numbers: {words}, binomial:N, equal-width:N, equal-frequency:N, values")
-    })
-}
-
 pub(crate) fn parse_numbers_or_auto(text: &str) -> Result<NumbersChoice, String> {
-    match text {
-        "auto" => Ok(NumbersChoice(None)),
-        _ => parse_numbers(text)
-            .map(|family| NumbersChoice(Some(family)))
-            .map_err(|families| format!("expected auto or {families}")),
-    }
+    words::numbers_or_auto(text).map(NumbersChoice)
 }
 
 /// The family of all columns of numbers; none, if each is to have its own.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct NumbersChoice(pub(crate) Option<Family>);
-
-pub(crate) fn parse_floor(text: &str) -> Result<VarianceFloor, String> {
-    match text.split_once(':') {
-        None if text == "sklearn" => Ok(VarianceFloor::Sklearn(1e-9)),
-        Some(("relative", share)) => Ok(VarianceFloor::Relative(parse_amount(share)?)),
-        Some(("absolute", amount)) => Ok(VarianceFloor::Absolute(parse_amount(amount)?)),
-        Some(("added", amount)) => Ok(VarianceFloor::Added(parse_amount(amount)?)),
-        Some(("sklearn", share)) => Ok(VarianceFloor::Sklearn(parse_amount(share)?)),
-        _ => Err("expected relative:R, absolute:A, added:A, sklearn or sklearn:R".into()),
-    }
-}
-
-pub(crate) fn parse_discriminant(text: &str) -> Result<Discriminant, String> {
-    let expected =
-        || "expected linear, quadratic, regularized, regularized:L,G, linear:unbiased or quadratic:unbiased";
-    let (word, rest) = text.split_once(':').map_or((text, None), |(word, rest)| (word, Some(rest)));
-    let divisor = || match rest {
-        None => Ok(Divisor::Rows),
-        Some("unbiased") => Ok(Divisor::Freedom),
-        Some(_) => Err(expected()),
-    };
-    Ok(match (word, rest) {
-        ("linear", _) => Discriminant::Linear(divisor()?),
-        ("quadratic", _) => Discriminant::Quadratic(divisor()?),
-        ("regularized", None) => Discriminant::Regularized(None),
-        ("regularized", Some(amounts)) => {
-            let (shared, diagonal) = amounts.split_once(',').ok_or_else(expected)?;
-            let (shared, diagonal) = (parse_share(shared)?, parse_share(diagonal)?);
-            Discriminant::Regularized(Some(Regularization { shared, diagonal }))
-        }
-        _ => return Err(expected().into()),
-    })
-}
-
-pub(crate) fn parse_select(text: &str) -> Result<Selection, String> {
-    match text {
-        "all" => Ok(Selection::All),
-        "auto" => Ok(Selection::Auto),
-        _ => {
-            let most = text.parse().ok().filter(|&most| most > 0).map(Selection::Best);
-            most.ok_or_else(|| format!("`{text}` is not a number of columns from 1 on, nor auto or all"))
-        }
-    }
-}
 
 pub(crate) fn parse_smoothing(text: &str) -> Result<ColumnSmoothing, String> {
     if let Ok(choice) = parse_smoothing_word(text) {
@@ -176,36 +58,9 @@ pub(crate) fn parse_smoothing(text: &str) -> Result<ColumnSmoothing, String> {
 }
 
 fn parse_smoothing_word(text: &str) -> Result<SmoothingChoice, String> {
-    let ready = |smoothing| Ok(SmoothingChoice::Ready(smoothing));
     match text.split_once(':') {
-        None if text == "none" => ready(Smoothing::None),
-        None if text == "laplace" => ready(Smoothing::LAPLACE),
-        Some(("lidstone", "auto")) => ready(Smoothing::Auto),
-        Some(("pseudocounts", amounts)) => {
-            let (present, absent) = amounts.split_once(',').ok_or("expected pseudocounts:PRESENT,ABSENT")?;
-            ready(Smoothing::Pair { present: parse_amount(present)?, absent: parse_amount(absent)? })
-        }
-        Some(("lidstone", amount)) => ready(Smoothing::Lidstone(parse_amount(amount)?)),
-        Some(("background", share)) => ready(Smoothing::Background(parse_share(share)?)),
         Some(("dirichlet", path)) => Ok(SmoothingChoice::DirichletFile(PathBuf::from(path))),
-        _ => Err("expected none, laplace, lidstone:A, background:L or dirichlet:FILE".into()),
-    }
-}
-
-pub(crate) fn parse_prior(text: &str) -> Result<Prior, String> {
-    match text.split_once(':') {
-        None if text == "empirical" => Ok(Prior::Empirical),
-        None if text == "uniform" => Ok(Prior::Uniform),
-        Some(("smoothed", amount)) => Ok(Prior::Smoothed(parse_amount(amount)?)),
-        Some(("given", shares)) => {
-            let shares = shares.split(',').map(|share| {
-                let (class, p) =
-                    share.rsplit_once('=').ok_or(format!("expected CLASS=P, found `{share}`"))?;
-                Ok((class.to_owned(), parse_share(p)?))
-            });
-            Ok(Prior::Given(shares.collect::<Result<BTreeMap<_, _>, String>>()?))
-        }
-        _ => Err("expected empirical, uniform, smoothed:L or given:CLASS=P,...".into()),
+        _ => words::smoothing(text).map(SmoothingChoice::Ready),
     }
 }
 
@@ -277,37 +132,12 @@ pub(crate) fn parse_part(text: &str) -> Result<f64, String> {
 pub(crate) struct TextChoice(pub(crate) Option<Family>);
 
 pub(crate) fn parse_text_model(text: &str) -> Result<TextChoice, String> {
-    const MODELS: [Family; 6] = [
-        Family::Multinomial,
-        Family::Bernoulli,
-        Family::Presence,
-        Family::Complement,
-        Family::ComplementPresence,
-        Family::ComplementNormalized,
-    ];
-    if text == "auto" {
-        return Ok(TextChoice(None));
-    }
-    let found = MODELS.into_iter().find(|family| family.name() == text);
-    found.map(|family| TextChoice(Some(family))).ok_or_else(|| {
-        let names = MODELS.map(Family::name).join(", ");
-        format!("expected {names} or auto")
-    })
+    words::text_model(text).map(TextChoice)
 }
 
 pub(crate) fn parse_exponent(text: &str) -> Result<(String, f64), String> {
     let (column, power) = text.rsplit_once('=').ok_or("expected COLUMN=POWER")?;
     Ok((column.to_owned(), parse_amount(power)?))
-}
-
-pub(crate) fn parse_amount(text: &str) -> Result<f64, String> {
-    let amount = text.parse::<f64>().ok().filter(|x| x.is_finite() && *x >= 0.0);
-    amount.ok_or_else(|| format!("`{text}` is not a number of zero or more"))
-}
-
-fn parse_share(text: &str) -> Result<f64, String> {
-    let share = text.parse::<f64>().ok().filter(|x| (0.0..=1.0).contains(x));
-    share.ok_or_else(|| format!("`{text}` is not a number between 0 and 1"))
 }
 
 impl SettingsArgs {

@@ -6,8 +6,8 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 use priory::{
-    CharacterNgrams, Cjk, DocumentLength, Kind, LetterCase, Normalization, Reach, Schema, StopWords,
-    TermFrequency, TextSettings, TokenSettings, TokenStyle, WordNgrams,
+    Cjk, DocumentLength, Kind, LetterCase, Normalization, Schema, StopWords, TermFrequency, TextSettings,
+    TokenSettings, TokenStyle, WordNgrams, words,
 };
 use priory_input::text::{STEMMER_VERSION, Tokenizer};
 
@@ -17,10 +17,10 @@ use priory_input::text::{STEMMER_VERSION, Tokenizer};
 pub(crate) struct TextArgs {
     /// What a token is: words, sklearn (words as scikit-learn finds them), characters:MIN-MAX or
     /// characters-across:MIN-MAX, for example `--tokens characters:1-4` [default: words]
-    #[arg(long, value_name = "STYLE", value_parser = parse_style)]
+    #[arg(long, value_name = "STYLE", value_parser = words::token_style)]
     pub(crate) tokens: Option<TokenStyle>,
     /// How many neighbouring words make up a token, for example `--ngrams 1-2` [default: 1]
-    #[arg(long, value_name = "MIN-MAX", value_parser = parse_ngrams)]
+    #[arg(long, value_name = "MIN-MAX", value_parser = words::ngrams)]
     pub(crate) ngrams: Option<WordNgrams>,
     /// Words that are left out: english, or a file with one word per line, for example `--stop-words english`
     #[arg(long, value_name = "WORDS")]
@@ -113,45 +113,4 @@ fn read_words(path: &Path) -> Result<BTreeSet<String>> {
     let text =
         std::fs::read_to_string(path).with_context(|| format!("{}: cannot be read", path.display()))?;
     Ok(text.lines().map(str::trim).filter(|word| !word.is_empty()).map(str::to_owned).collect())
-}
-
-fn parse_style(text: &str) -> Result<TokenStyle, String> {
-    let characters = |range: &str, reach| {
-        let (min, max) = parse_range(range)?;
-        Ok(TokenStyle::Characters(CharacterNgrams { min, max, reach }))
-    };
-    match text.split_once(':') {
-        None if text == "words" => Ok(TokenStyle::Words),
-        None if text == "sklearn" => Ok(TokenStyle::Sklearn),
-        None if text == "characters" => Ok(TokenStyle::Characters(CharacterNgrams::default())),
-        Some(("characters", range)) => characters(range, Reach::Inside),
-        Some(("characters-across", range)) => characters(range, Reach::Across),
-        _ => Err("expected words, sklearn, characters:MIN-MAX or characters-across:MIN-MAX".into()),
-    }
-}
-
-fn parse_ngrams(text: &str) -> Result<WordNgrams, String> {
-    parse_range(text).map(|(min, max)| WordNgrams { min, max })
-}
-
-/// `1-2`, or a single number.
-fn parse_range(text: &str) -> Result<(u8, u8), String> {
-    let (min, max) = text.split_once('-').unwrap_or((text, text));
-    let number = |text: &str| text.parse().map_err(|_| format!("`{text}` is not a small whole number"));
-    Ok((number(min)?, number(max)?))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ranges_and_styles() {
-        assert_eq!(parse_range("2"), Ok((2, 2)));
-        assert_eq!(parse_range("1-4"), Ok((1, 4)));
-        assert!(parse_range("1-").is_err() && parse_range("a").is_err());
-        let across = CharacterNgrams { min: 2, max: 3, reach: Reach::Across };
-        assert_eq!(parse_style("characters-across:2-3"), Ok(TokenStyle::Characters(across)));
-        assert!(parse_style("letters").is_err());
-    }
 }

@@ -232,6 +232,9 @@ pub enum Error {
         /// The columns that are there.
         header: String,
     },
+    /// The columns of a table are not what a model can be learnt from.
+    #[error("{0}")]
+    Columns(String),
     /// A value of a column of numbers is not one.
     #[error("{name}: row {row}, column {column}: {value} is not a number; read the column with --as {column}=category, or such values with --on-bad-value missing", column = column.trim_matches('`'))]
     NoNumber {

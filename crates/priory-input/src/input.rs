@@ -5,7 +5,7 @@ use std::sync::Arc;
 use priory::{Batch, Kind, Schema, Stored};
 
 #[cfg(feature = "arrow")]
-use crate::arrow::{ArrowParser, ArrowStream, ParquetFile, ParquetParser, RecordBatch, RowSlice};
+use crate::arrow::{ArrowParser, ArrowRows, ArrowStream, ParquetFile, ParquetParser, RecordBatch, RowSlice};
 use crate::csv::Dialect;
 use crate::delimited::{self, DelimitedParser};
 use crate::documents::{CLASS, Document, DocumentParser, Files, LineFormat};
@@ -27,6 +27,8 @@ pub(crate) enum Input {
     Parquet(ParquetFile),
     #[cfg(feature = "arrow")]
     Arrow(ArrowStream),
+    #[cfg(feature = "arrow")]
+    Memory(ArrowRows),
 }
 
 /// Rows as they are stored, for one thread to take apart.
@@ -88,6 +90,8 @@ impl Input {
             Input::Parquet(file) => file.prepare(plan, schema),
             #[cfg(feature = "arrow")]
             Input::Arrow(stream) => stream.prepare(plan),
+            #[cfg(feature = "arrow")]
+            Input::Memory(rows) => rows.prepare(plan),
         }
     }
 
@@ -102,7 +106,7 @@ impl Input {
             #[cfg(feature = "arrow")]
             Input::Parquet(file) => Parser::Parquet(file.parser(plan)),
             #[cfg(feature = "arrow")]
-            Input::Arrow(_) => Parser::Arrow(ArrowParser::new(plan)),
+            Input::Arrow(_) | Input::Memory(_) => Parser::Arrow(ArrowParser::new(plan)),
         }
     }
 
@@ -139,6 +143,13 @@ impl Input {
                 rows.into_iter().for_each(|rows| *block = Block::Rows(rows));
                 Ok(found)
             }
+            #[cfg(feature = "arrow")]
+            Input::Memory(batches) => {
+                let rows = batches.next_rows()?;
+                let found = rows.is_some();
+                rows.into_iter().for_each(|rows| *block = Block::Rows(rows));
+                Ok(found)
+            }
         }
     }
 
@@ -158,6 +169,8 @@ impl Input {
             Input::Parquet(file) => file.stored(),
             #[cfg(feature = "arrow")]
             Input::Arrow(stream) => stream.stored(),
+            #[cfg(feature = "arrow")]
+            Input::Memory(rows) => rows.stored(),
         };
         let columns = header.iter().zip(stored);
         columns.map(|(name, stored)| ColumnInfo { name: name.clone(), stored }).collect()
@@ -175,6 +188,8 @@ impl Input {
             Input::Parquet(file) => file.sample(rows),
             #[cfg(feature = "arrow")]
             Input::Arrow(stream) => stream.sample(rows),
+            #[cfg(feature = "arrow")]
+            Input::Memory(batches) => batches.sample(rows),
         }
     }
 
@@ -190,6 +205,8 @@ impl Input {
             Input::Parquet(file) => file.name(),
             #[cfg(feature = "arrow")]
             Input::Arrow(stream) => stream.name(),
+            #[cfg(feature = "arrow")]
+            Input::Memory(rows) => rows.name(),
         }
     }
 
@@ -202,7 +219,7 @@ impl Input {
             | Input::Lines(source, _) => source.is_short(),
             Input::Files(_) => false,
             #[cfg(feature = "arrow")]
-            Input::Parquet(_) | Input::Arrow(_) => false,
+            Input::Parquet(_) | Input::Arrow(_) | Input::Memory(_) => false,
         }
     }
 
@@ -218,6 +235,8 @@ impl Input {
             Input::Parquet(file) => Some(file.size()),
             #[cfg(feature = "arrow")]
             Input::Arrow(stream) => stream.size(),
+            #[cfg(feature = "arrow")]
+            Input::Memory(_) => None,
         }
     }
 
@@ -233,6 +252,8 @@ impl Input {
             Input::Parquet(file) => file.bytes_read(),
             #[cfg(feature = "arrow")]
             Input::Arrow(stream) => stream.bytes_read(),
+            #[cfg(feature = "arrow")]
+            Input::Memory(_) => 0,
         }
     }
 }

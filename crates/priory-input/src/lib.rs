@@ -43,13 +43,15 @@ pub mod store;
 mod svmlight;
 mod table;
 pub mod text;
+mod understand;
 mod unpack;
 
 #[cfg(feature = "arrow")]
-pub use arrow::{PredictedRows, PredictionColumns, PredictionFile};
+pub use arrow::{PredictedRows, PredictionColumns, PredictionFile, RecordBatches};
 pub use error::{Error, Result};
 pub use format::{Encoding, InputFormat, ReadOptions};
 pub use parallel::{Turn, fold};
 pub use reader::{BadValues, Batches, Reader, Worker};
 pub use sample::{ColumnInfo, Sample};
 pub use table::{Purpose, Table};
+pub use understand::{Hints, Understood, apply_families};

@@ -7,7 +7,7 @@ use memchr::memchr;
 use priory::Schema;
 
 #[cfg(feature = "arrow")]
-use crate::arrow::{ArrowStream, ParquetFile};
+use crate::arrow::{ArrowRows, ArrowStream, ParquetFile, RecordBatches};
 use crate::delimited;
 use crate::documents::{CLASS, Files, LineFormat, TEXT, adopted};
 use crate::error::{Error, Result, shown, shown_list};
@@ -86,6 +86,22 @@ impl Table {
     ) -> Result<Table> {
         let bytes = Bytes::new(name.into(), None, Box::new(reader), options.encoding)?;
         Table::new(bytes, None, options, Limits::USUAL)
+    }
+
+    /// A table of rows in memory, in Arrow's layout; messages call it `name`. The batches have the columns of the schema.
+    ///
+    /// # Errors
+    /// If there are no columns, or two of them have the same name.
+    #[cfg(feature = "arrow")]
+    pub fn from_record_batches(
+        name: &str,
+        schema: arrow_schema::SchemaRef,
+        batches: RecordBatches,
+        options: &ReadOptions,
+    ) -> Result<Table> {
+        let (rows, header) = ArrowRows::new(name, schema, batches);
+        check_header(name, &header)?;
+        Ok(Table { input: Input::Memory(rows), options: *options, header, kept: Vec::new() })
     }
 
     /// As [`Table::from_reader`], but in blocks of so many bytes and batches of so many rows. Only there for fuzzing.

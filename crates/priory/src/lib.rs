@@ -35,6 +35,7 @@ mod format;
 mod fractions;
 mod infer;
 mod leave_one_out;
+pub mod matrix;
 mod model;
 pub mod moments;
 mod numerics;
@@ -47,6 +48,7 @@ mod statistics;
 mod tally;
 mod text;
 mod vocabulary;
+pub mod words;
 
 pub use batch::{Batch, BatchColumn, CategoryColumn, KeptColumn, MISSING, TextColumn};
 pub use error::{Error, Result};

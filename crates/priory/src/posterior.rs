@@ -100,6 +100,15 @@ impl Scores {
         posterior
     }
 
+    /// log P(class | x) for each class, also where P(class | x) is too small for an f64. A row that every class calls
+    /// impossible gets the prior.
+    pub fn log_posterior(&self, row: usize) -> impl Iterator<Item = f64> + '_ {
+        let logs = self.log_weights(row);
+        let mut probability = vec![0.0; self.classes];
+        let log_evidence = softmax(logs, &mut probability);
+        logs.iter().map(move |x| x - log_evidence)
+    }
+
     /// What the posterior of a row rests on.
     pub(crate) fn outcome(&self, row: usize) -> Outcome {
         if self.is_impossible(row) {

@@ -1,4 +1,4 @@
-//! Parquet and Arrow IPC, and predictions as Parquet. What is read comes as Arrow's arrays, which `columns.rs` turns into the columns of a batch.
+//! Parquet, Arrow IPC and rows in memory, and predictions as Parquet. What is read comes as Arrow's arrays, which `columns.rs` turns into the columns of a batch.
 
 use std::cell::Cell;
 use std::panic::{self, AssertUnwindSafe};
@@ -12,6 +12,7 @@ use crate::error::{Error, Result};
 
 mod columns;
 mod ipc;
+mod memory;
 mod parquet;
 mod predictions;
 mod text;
@@ -19,6 +20,8 @@ mod text;
 pub(crate) use arrow_array::RecordBatch;
 pub(crate) use columns::ArrowParser;
 pub(crate) use ipc::ArrowStream;
+pub(crate) use memory::ArrowRows;
+pub use memory::RecordBatches;
 pub(crate) use parquet::{ParquetFile, ParquetParser, RowSlice};
 pub use predictions::{PredictedRows, PredictionColumns, PredictionFile};
 

@@ -12,6 +12,7 @@
 //! [`Wide`] is the exact sum. [`Table::moments`] sums whole tables at about the speed of memory, and
 //! [`Table::products`] gives the Σ w x y of their pairs of columns, from which covariances follow in the same way.
 
+mod cells;
 pub(crate) mod engine;
 mod kernel;
 mod pieces;
@@ -23,6 +24,7 @@ mod wide;
 
 use num_bigint::{BigInt, Sign};
 
+pub(crate) use cells::Cells;
 pub use kernel::{Infinite, NO_CLASS, Table, Values};
 pub(crate) use products::{pair, pair_count};
 pub use wide::Wide;

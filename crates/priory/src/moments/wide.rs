@@ -67,6 +67,11 @@ impl Wide {
         self.add_bits(negative, [low, middle, high], w.exponent + x.exponent + y.exponent);
     }
 
+    /// Adds x · 2^exponent.
+    pub(super) fn add_whole(&mut self, x: i128, exponent: i32) {
+        self.add_bits(x < 0, halves(x.unsigned_abs()), exponent);
+    }
+
     /// Adds everything that went into `other`.
     pub fn merge(&mut self, other: &Wide) {
         self.combine(other, 0);

@@ -1,0 +1,41 @@
+"""Naive Bayes for anything that can be counted.
+
+`NaiveBayes` takes a table as it is. The classes with scikit-learn's names stand in for them, and need scikit-learn.
+Everything is imported when it is first asked for.
+"""
+
+from importlib import import_module
+
+from priory._priory import set_threads, threads
+
+_HOMES = {
+    "Explanation": "_model",
+    "NaiveBayes": "_model",
+    "QuadraticDiscriminantAnalysis": "_discriminant",
+    "TextNB": "_text",
+    "BernoulliNB": "_counts",
+    "CategoricalNB": "_categories",
+    "ComplementNB": "_counts",
+    "GaussianNB": "_gaussian",
+    "LinearDiscriminantAnalysis": "_discriminant",
+    "MultinomialNB": "_counts",
+}
+
+__all__ = [*_HOMES, "set_threads", "threads"]
+
+
+def __getattr__(name):
+    if name not in _HOMES:
+        raise AttributeError(f"module 'priory' has no attribute {name!r}")
+    try:
+        value = getattr(import_module(f"priory.{_HOMES[name]}"), name)
+    except ModuleNotFoundError as error:
+        if error.name and error.name.split(".")[0] == "sklearn":
+            raise ImportError(f"priory.{name} stands in for scikit-learn's, and needs it: pip install scikit-learn") from error
+        raise
+    globals()[name] = value
+    return value
+
+
+def __dir__():
+    return sorted([*globals(), *_HOMES])

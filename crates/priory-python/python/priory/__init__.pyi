@@ -1,0 +1,203 @@
+from os import PathLike
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import spmatrix
+from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from typing_extensions import Self
+
+_Matrix = ArrayLike | spmatrix
+_Table = Any
+_Labels = NDArray[Any]
+
+def set_threads(n: int | None = None) -> None: ...
+def threads() -> int: ...
+
+class Explanation(NamedTuple):
+    features: list[str]
+    contributions: NDArray[np.float64]
+    log_prior: NDArray[np.float64]
+    log_joint: NDArray[np.float64]
+
+class NaiveBayes(ClassifierMixin, BaseEstimator):
+    classes_: _Labels
+    class_count_: NDArray[np.float64]
+    class_prior_: NDArray[np.float64]
+    kinds_: dict[str, str]
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
+    def __init__(
+        self,
+        *,
+        kinds: dict[str, str] | None = None,
+        prior: str | dict[Any, float] = "empirical",
+        smoothing: str | float | None = None,
+        numbers: str = "auto",
+        missing_values: Literal["skipped", "counted"] = "skipped",
+        missing: list[str] | None = None,
+        variance_floor: str | None = None,
+        discriminant: str | None = None,
+        select: int | str | None = None,
+        text: str | None = None,
+    ) -> None: ...
+    def fit(self, X: _Table, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self: ...
+    def partial_fit(
+        self, X: _Table, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self: ...
+    def forget(self, X: _Table, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self: ...
+    def merge(self, other: NaiveBayes) -> Self: ...
+    def __add__(self, other: NaiveBayes) -> Self: ...
+    def __sub__(self, other: NaiveBayes) -> Self: ...
+    def reestimate(self, **choices: Any) -> Self: ...
+    def predict(self, X: _Table) -> _Labels: ...
+    def predict_proba(self, X: _Table) -> NDArray[np.float64]: ...
+    def predict_log_proba(self, X: _Table) -> NDArray[np.float64]: ...
+    def predict_joint_log_proba(self, X: _Table) -> NDArray[np.float64]: ...
+    def explain(self, X: _Table) -> Explanation: ...
+    def evaluate(
+        self, X: _Table, y: ArrayLike, folds: int = 10, sample_weight: ArrayLike | None = None, seed: int = 0
+    ) -> dict[str, Any]: ...
+    def leave_one_out_proba(
+        self, X: _Table, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> NDArray[np.float64]: ...
+    def features(self) -> dict[str, Any]: ...
+    def save(self, path: str | PathLike[str]) -> None: ...
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Self: ...
+
+class TextNB(NaiveBayes):
+    def __init__(
+        self,
+        *,
+        model: str = "auto",
+        smoothing: str | float | None = None,
+        prior: str | dict[Any, float] = "empirical",
+        tokens: str = "words",
+        ngrams: str = "1",
+        lowercase: bool = True,
+        stop_words: Literal["english"] | list[str] | None = None,
+        stem: str | None = None,
+        hash_bits: int | None = None,
+    ) -> None: ...
+
+class _Classifier(ClassifierMixin, BaseEstimator):
+    classes_: _Labels
+    class_count_: NDArray[np.float64]
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
+    def fit(self, X: _Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self: ...
+    def partial_fit(
+        self, X: _Matrix, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self: ...
+    def predict(self, X: _Matrix) -> _Labels: ...
+    def predict_proba(self, X: _Matrix) -> NDArray[Any]: ...
+    def predict_log_proba(self, X: _Matrix) -> NDArray[Any]: ...
+    def predict_joint_log_proba(self, X: _Matrix) -> NDArray[Any]: ...
+
+class GaussianNB(_Classifier):
+    class_prior_: NDArray[Any]
+    epsilon_: float
+    theta_: NDArray[Any]
+    var_: NDArray[Any]
+    def __init__(self, *, priors: ArrayLike | None = None, var_smoothing: float = 1e-9) -> None: ...
+
+class _Counts(_Classifier):
+    class_log_prior_: NDArray[np.float64]
+    feature_count_: NDArray[np.float64]
+    feature_log_prob_: NDArray[np.float64]
+
+class MultinomialNB(_Counts):
+    def __init__(
+        self,
+        *,
+        alpha: float | ArrayLike = 1.0,
+        force_alpha: bool = True,
+        fit_prior: bool = True,
+        class_prior: ArrayLike | None = None,
+    ) -> None: ...
+
+class ComplementNB(_Counts):
+    feature_all_: NDArray[np.float64]
+    def __init__(
+        self,
+        *,
+        alpha: float | ArrayLike = 1.0,
+        force_alpha: bool = True,
+        fit_prior: bool = True,
+        class_prior: ArrayLike | None = None,
+        norm: bool = False,
+    ) -> None: ...
+
+class BernoulliNB(_Counts):
+    def __init__(
+        self,
+        *,
+        alpha: float | ArrayLike = 1.0,
+        force_alpha: bool = True,
+        binarize: float | None = 0.0,
+        fit_prior: bool = True,
+        class_prior: ArrayLike | None = None,
+    ) -> None: ...
+
+class CategoricalNB(_Classifier):
+    category_count_: list[NDArray[np.float64]]
+    class_log_prior_: NDArray[np.float64]
+    feature_log_prob_: list[NDArray[np.float64]]
+    n_categories_: NDArray[np.int64]
+    def __init__(
+        self,
+        *,
+        alpha: float = 1.0,
+        force_alpha: bool = True,
+        fit_prior: bool = True,
+        class_prior: ArrayLike | None = None,
+        min_categories: int | ArrayLike | None = None,
+    ) -> None: ...
+
+class _Discriminant(ClassifierMixin, BaseEstimator):
+    classes_: _Labels
+    means_: NDArray[Any]
+    priors_: NDArray[Any]
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self: ...
+    def decision_function(self, X: ArrayLike) -> NDArray[Any]: ...
+    def predict(self, X: ArrayLike) -> _Labels: ...
+    def predict_proba(self, X: ArrayLike) -> NDArray[Any]: ...
+    def predict_log_proba(self, X: ArrayLike) -> NDArray[Any]: ...
+
+class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Discriminant):
+    coef_: NDArray[Any]
+    intercept_: NDArray[Any]
+    covariance_: NDArray[Any]
+    explained_variance_ratio_: NDArray[Any]
+    scalings_: NDArray[Any]
+    xbar_: NDArray[Any]
+    def __init__(
+        self,
+        solver: Literal["svd", "lsqr", "eigen"] = "svd",
+        shrinkage: float | Literal["auto"] | None = None,
+        priors: ArrayLike | None = None,
+        n_components: int | None = None,
+        store_covariance: bool = False,
+        tol: float = 1e-4,
+        covariance_estimator: Any = None,
+    ) -> None: ...
+    def transform(self, X: ArrayLike) -> NDArray[Any]: ...
+
+class QuadraticDiscriminantAnalysis(_Discriminant):
+    covariance_: list[NDArray[Any]]
+    rotations_: list[NDArray[Any]]
+    scalings_: list[NDArray[Any]]
+    def __init__(
+        self,
+        *,
+        solver: Literal["svd", "eigen"] = "svd",
+        shrinkage: float | Literal["auto"] | None = None,
+        priors: ArrayLike | None = None,
+        reg_param: float = 0.0,
+        store_covariance: bool = False,
+        tol: float = 1e-4,
+        covariance_estimator: Any = None,
+    ) -> None: ...

@@ -1,0 +1,388 @@
+//! NumPy's arrays as blocks of f64, whatever their type and order.
+
+use std::ops::Range;
+
+use numpy::ndarray::{ArrayView1, ArrayView2, s};
+use numpy::{PyReadonlyArray1, PyReadonlyArray2};
+use priory::matrix::{self, Sparse};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+
+use crate::work::Blocks;
+
+macro_rules! numbers {
+    ($($variant:ident $type:ty;)*) => {
+        /// A matrix of a type that is read as it is.
+        pub(crate) enum Dense<'py> {
+            $($variant(PyReadonlyArray2<'py, $type>),)*
+        }
+
+        /// What threads share of it.
+        #[derive(Clone, Copy)]
+        pub(crate) enum DenseView<'a> {
+            $($variant(ArrayView2<'a, $type>),)*
+        }
+
+        /// A row of numbers of a type that is read as it is.
+        pub(crate) enum Numbers<'py> {
+            $($variant(PyReadonlyArray1<'py, $type>),)*
+        }
+
+        #[derive(Clone, Copy)]
+        pub(crate) enum NumbersView<'a> {
+            $($variant(ArrayView1<'a, $type>),)*
+        }
+
+        impl<'a, 'py> FromPyObject<'a, 'py> for Dense<'py> {
+            type Error = PyErr;
+
+            fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+                $(if let Ok(array) = object.extract::<PyReadonlyArray2<'py, $type>>() {
+                    return Ok(Dense::$variant(array));
+                })*
+                Err(PyTypeError::new_err("expected a matrix of numbers"))
+            }
+        }
+
+        impl<'a, 'py> FromPyObject<'a, 'py> for Numbers<'py> {
+            type Error = PyErr;
+
+            fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+                $(if let Ok(array) = object.extract::<PyReadonlyArray1<'py, $type>>() {
+                    return Ok(Numbers::$variant(array));
+                })*
+                Err(PyTypeError::new_err("expected an array of numbers"))
+            }
+        }
+
+        impl Dense<'_> {
+            pub(crate) fn view(&self) -> DenseView<'_> {
+                match self { $(Dense::$variant(array) => DenseView::$variant(array.as_array()),)* }
+            }
+        }
+
+        impl Numbers<'_> {
+            pub(crate) fn view(&self) -> NumbersView<'_> {
+                match self { $(Numbers::$variant(array) => NumbersView::$variant(array.as_array()),)* }
+            }
+        }
+
+        impl DenseView<'_> {
+            pub(crate) fn shape(&self) -> (usize, usize) {
+                match self { $(DenseView::$variant(array) => array.dim(),)* }
+            }
+
+            fn copy(&self, rows: Range<usize>, buffer: &mut Vec<f64>) {
+                match self { $(DenseView::$variant(array) => copy(array, rows, buffer, 0.0, Element::number),)* }
+            }
+
+            /// Some rows as codes, column after column; [`NO_CODE`] is what is none.
+            pub(crate) fn codes<'b>(&self, rows: Range<usize>, buffer: &'b mut Vec<u32>) -> &'b [u32] {
+                match self {
+                    $(DenseView::$variant(array) => {
+                        let (columns, turned) = (0..array.ncols(), array.t());
+                        // What is turned has its rows where the columns were.
+                        copy(&turned.slice(s![.., rows]), columns, buffer, 0, Element::code);
+                    })*
+                }
+                buffer
+            }
+        }
+
+        impl NumbersView<'_> {
+            pub(crate) fn len(&self) -> usize {
+                match self { $(NumbersView::$variant(array) => array.len(),)* }
+            }
+
+            fn append(&self, range: Range<usize>, buffer: &mut Vec<f64>) {
+                match self {
+                    $(NumbersView::$variant(array) => match array.as_slice() {
+                        Some(values) => buffer.extend(values[range].iter().map(|x| x.number())),
+                        None => buffer.extend(range.map(|i| array[i].number())),
+                    },)*
+                }
+            }
+        }
+    };
+}
+
+numbers! {
+    F64 f64;
+    F32 f32;
+    I64 i64;
+    I32 i32;
+    I16 i16;
+    I8 i8;
+    U64 u64;
+    U32 u32;
+    U16 u16;
+    U8 u8;
+    Bool bool;
+}
+
+/// What is not a whole number of zero or more that fits into 31 bits.
+pub(crate) const NO_CODE: u32 = u32::MAX;
+
+/// What an array may hold.
+trait Element: Copy {
+    fn number(self) -> f64;
+
+    fn code(self) -> u32 {
+        let number = self.number();
+        let code = number as u32;
+        if f64::from(code) == number && code <= i32::MAX as u32 { code } else { NO_CODE }
+    }
+}
+
+macro_rules! elements {
+    ($($type:ty)*) => {
+        $(impl Element for $type {
+            fn number(self) -> f64 {
+                self as f64
+            }
+        })*
+    };
+}
+
+elements! { f64 f32 i64 i16 i8 u64 u32 u16 u8 }
+
+impl Element for i32 {
+    fn number(self) -> f64 {
+        f64::from(self)
+    }
+
+    fn code(self) -> u32 {
+        // A negative one is larger than every code.
+        if self < 0 { NO_CODE } else { self as u32 }
+    }
+}
+
+impl Element for bool {
+    fn number(self) -> f64 {
+        f64::from(u8::from(self))
+    }
+}
+
+impl<'a> DenseView<'a> {
+    /// Whether rows can be lent without a copy.
+    pub(crate) fn is_ready(&self) -> bool {
+        matches!(self, DenseView::F64(array) if array.is_standard_layout())
+    }
+
+    /// Some rows, one after the other; copied to the buffer if that is not how they lie.
+    pub(crate) fn block<'b>(&'b self, rows: Range<usize>, buffer: &'b mut Vec<f64>) -> &'b [f64] {
+        let columns = self.shape().1;
+        if let DenseView::F64(array) = self
+            && let Some(values) = array.as_slice()
+        {
+            return &values[rows.start * columns..rows.end * columns];
+        }
+        self.copy(rows, buffer);
+        buffer
+    }
+
+    /// The same, as a copy in any case.
+    pub(crate) fn copied<'b>(&self, rows: Range<usize>, buffer: &'b mut Vec<f64>) -> &'b mut [f64] {
+        self.copy(rows, buffer);
+        buffer
+    }
+}
+
+/// Copies rows; along the columns, if that is how they lie in memory.
+fn copy<T: Copy, U: Copy>(
+    array: &ArrayView2<'_, T>,
+    rows: Range<usize>,
+    buffer: &mut Vec<U>,
+    zero: U,
+    convert: impl Fn(T) -> U,
+) {
+    buffer.clear();
+    let columns = array.ncols();
+    if let Some(values) = array.as_slice() {
+        buffer.extend(values[rows.start * columns..rows.end * columns].iter().map(|&x| convert(x)));
+    } else if array.strides()[0].abs() >= array.strides()[1].abs() {
+        rows.for_each(|row| buffer.extend(array.row(row).iter().map(|&x| convert(x))));
+    } else {
+        buffer.resize(rows.len() * columns, zero);
+        for column in 0..columns {
+            let values = rows.clone().map(|row| convert(array[[row, column]]));
+            values.zip(buffer[column..].iter_mut().step_by(columns)).for_each(|(x, to)| *to = x);
+        }
+    }
+}
+
+/// Indices of a sparse matrix, in either of the types that SciPy gives them.
+#[derive(FromPyObject)]
+pub(crate) enum Indices<'py> {
+    #[pyo3(transparent)]
+    I32(PyReadonlyArray1<'py, i32>),
+    #[pyo3(transparent)]
+    I64(PyReadonlyArray1<'py, i64>),
+}
+
+#[derive(Clone, Copy)]
+enum IndicesView<'a> {
+    I32(&'a [i32]),
+    I64(&'a [i64]),
+}
+
+impl Indices<'_> {
+    fn view(&self) -> PyResult<IndicesView<'_>> {
+        let apart = |_| PyValueError::new_err("the indices of a sparse matrix lie apart in memory");
+        Ok(match self {
+            Indices::I32(array) => IndicesView::I32(array.as_slice().map_err(apart)?),
+            Indices::I64(array) => IndicesView::I64(array.as_slice().map_err(apart)?),
+        })
+    }
+}
+
+impl IndicesView<'_> {
+    fn len(&self) -> usize {
+        match self {
+            IndicesView::I32(indices) => indices.len(),
+            IndicesView::I64(indices) => indices.len(),
+        }
+    }
+
+    /// An index; one that is negative is larger than everything.
+    fn get(&self, i: usize) -> usize {
+        match self {
+            IndicesView::I32(indices) => usize::try_from(indices[i]).unwrap_or(usize::MAX),
+            IndicesView::I64(indices) => usize::try_from(indices[i]).unwrap_or(usize::MAX),
+        }
+    }
+}
+
+/// A matrix in compressed rows, as Python hands it over: `(indptr, indices, data, columns)`.
+#[derive(FromPyObject)]
+pub(crate) struct Csr<'py>(Indices<'py>, Indices<'py>, Numbers<'py>, usize);
+
+/// What threads share of it. Checked when it is made.
+#[derive(Clone, Copy)]
+pub(crate) struct CsrView<'a> {
+    starts: IndicesView<'a>,
+    indices: IndicesView<'a>,
+    values: NumbersView<'a>,
+    pub(crate) columns: usize,
+}
+
+impl Csr<'_> {
+    pub(crate) fn view(&self) -> PyResult<CsrView<'_>> {
+        let Csr(starts, indices, values, columns) = self;
+        let view = CsrView {
+            starts: starts.view()?,
+            indices: indices.view()?,
+            values: values.view(),
+            columns: *columns,
+        };
+        let entries = view.indices.len();
+        let rising = (1..view.starts.len()).all(|i| view.starts.get(i - 1) <= view.starts.get(i));
+        let last = view.starts.len().checked_sub(1).map(|last| view.starts.get(last));
+        if *columns >= u32::MAX as usize {
+            return Err(PyValueError::new_err("the sparse matrix has too many columns"));
+        }
+        if !rising || last.is_none_or(|last| last > entries) || entries > view.values.len() {
+            return Err(PyValueError::new_err("the sparse matrix contradicts itself"));
+        }
+        Ok(view)
+    }
+}
+
+/// Room for a block of a sparse matrix.
+#[derive(Default)]
+pub(crate) struct SparseBlock {
+    ends: Vec<usize>,
+    columns: Vec<u32>,
+    values: Vec<f64>,
+}
+
+impl CsrView<'_> {
+    pub(crate) fn rows(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// How many entries there are.
+    pub(crate) fn entries(&self) -> usize {
+        self.starts.get(self.rows()) - self.starts.get(0)
+    }
+
+    /// Blocks of rows with about so many entries each.
+    pub(crate) fn blocks(&self, entries: usize) -> Blocks {
+        let per_row = self.entries() / self.rows().max(1);
+        Blocks::new(self.rows(), per_row, entries)
+    }
+
+    /// Some rows; if a threshold is given, one where an entry is larger and else nothing.
+    pub(crate) fn block<'b>(
+        &'b self,
+        rows: Range<usize>,
+        threshold: Option<f64>,
+        room: &'b mut SparseBlock,
+    ) -> PyResult<Sparse<'b>> {
+        let entries = self.starts.get(rows.start)..self.starts.get(rows.end);
+        room.clear();
+        room.ends.extend((rows.start + 1..=rows.end).map(|row| self.starts.get(row) - entries.start));
+        self.copy_columns(entries.clone(), room);
+        if threshold.is_none()
+            && let NumbersView::F64(values) = self.values
+            && let Some(values) = values.to_slice()
+        {
+            return room.checked(self.columns, Some(&values[entries]));
+        }
+        self.values.append(entries, &mut room.values);
+        room.compare(threshold);
+        room.checked(self.columns, None)
+    }
+
+    /// The same for rows in any order.
+    pub(crate) fn picked<'b>(
+        &'b self,
+        rows: &[u32],
+        threshold: Option<f64>,
+        room: &'b mut SparseBlock,
+    ) -> PyResult<Sparse<'b>> {
+        room.clear();
+        for &row in rows {
+            let entries = self.starts.get(row as usize)..self.starts.get(row as usize + 1);
+            self.copy_columns(entries.clone(), room);
+            self.values.append(entries, &mut room.values);
+            room.ends.push(room.values.len());
+        }
+        room.compare(threshold);
+        room.checked(self.columns, None)
+    }
+
+    fn copy_columns(&self, entries: Range<usize>, room: &mut SparseBlock) {
+        match self.indices {
+            // A negative index is larger than every column, and so is one that does not fit.
+            IndicesView::I32(indices) => {
+                room.columns.extend(indices[entries].iter().map(|&index| index as u32))
+            }
+            IndicesView::I64(indices) => {
+                let column = |&index: &i64| u32::try_from(index).unwrap_or(u32::MAX);
+                room.columns.extend(indices[entries].iter().map(column));
+            }
+        }
+    }
+}
+
+impl SparseBlock {
+    fn clear(&mut self) {
+        self.ends.clear();
+        self.columns.clear();
+        self.values.clear();
+    }
+
+    fn compare(&mut self, threshold: Option<f64>) {
+        if let Some(threshold) = threshold {
+            self.values.iter_mut().for_each(|x| *x = matrix::above(*x, threshold));
+        }
+    }
+
+    fn checked<'b>(&'b self, columns: usize, values: Option<&'b [f64]>) -> PyResult<Sparse<'b>> {
+        if self.columns.iter().max().is_some_and(|&last| last as usize >= columns) {
+            return Err(PyValueError::new_err("the sparse matrix has entries beyond its columns"));
+        }
+        Ok(Sparse { ends: &self.ends, columns: &self.columns, values: values.unwrap_or(&self.values) })
+    }
+}

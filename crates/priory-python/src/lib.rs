@@ -1,0 +1,28 @@
+//! The Rust half of the Python package: arrays and Arrow streams in, arrays out. What is computed is computed in `priory`.
+//!
+//! Python's lock is released while rows are worked on. Ctrl-C is looked for between blocks of rows.
+
+mod arrays;
+mod error;
+mod matrix;
+mod model;
+mod table;
+mod work;
+
+use pyo3::prelude::*;
+
+/// `priory._priory`, which the Python half wraps.
+#[pymodule(gil_used = false)]
+mod _priory {
+    #[pymodule_export]
+    use crate::matrix::{
+        CodeSums, CountSums, CovarianceSums, GaussianSums, Linear, NegativeError, NotFiniteError, bernoulli,
+        code_logs, code_scores, complement, encode, gaussian_scores, multinomial,
+    };
+    #[pymodule_export]
+    use crate::model::{Learnt, evaluate};
+    #[pymodule_export]
+    use crate::table::Table;
+    #[pymodule_export]
+    use crate::work::{set_threads, threads};
+}

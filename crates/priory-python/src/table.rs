@@ -1,0 +1,272 @@
+//! Tables as Python has them, as record batches: Arrow streams, matrices, and columns one by one.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arrow_array::ffi_stream::RecordBatchStreamReader;
+use arrow_array::types::UInt32Type;
+use arrow_array::{
+    Array, ArrayRef, DictionaryArray, Float64Array, RecordBatch, RecordBatchReader, StringArray, UInt32Array,
+};
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use numpy::{PyReadonlyArray1, PyReadonlyArrayDyn};
+use priory_input::{ReadOptions, RecordBatches};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+
+use crate::arrays::{Csr, Dense, SparseBlock};
+use crate::error::of_input;
+
+/// So many values are turned into a batch at a time.
+const VALUES: usize = 1 << 17;
+
+type BatchResult = Result<RecordBatch, ArrowError>;
+
+/// Rows to be read once.
+#[pyclass(module = "priory._priory", frozen)]
+pub(crate) struct Table {
+    inner: Mutex<Option<(SchemaRef, RecordBatches)>>,
+}
+
+#[pymethods]
+impl Table {
+    /// Rows of anything that has `__arrow_c_stream__`, by the capsule that it returns.
+    #[staticmethod]
+    fn from_stream(capsule: &Bound<'_, PyCapsule>) -> PyResult<Self> {
+        let reader = import(capsule)?;
+        Ok(Table::new(reader.schema(), Box::new(reader)))
+    }
+
+    /// Rows of a matrix.
+    #[staticmethod]
+    fn from_array(py: Python<'_>, array: Py<PyAny>, names: Vec<String>) -> PyResult<Self> {
+        let (rows, columns) = array.extract::<Dense<'_>>(py)?.view().shape();
+        let schema = schema_of(names, DataType::Float64);
+        let block = (VALUES / columns.max(1)).max(1);
+        Ok(Table::new(
+            Arc::clone(&schema),
+            Box::new(MatrixRows { matrix: array, schema, next: 0, rows, block }),
+        ))
+    }
+
+    /// Rows of a sparse matrix, every column as one of its own.
+    #[staticmethod]
+    fn from_sparse(py: Python<'_>, parts: Py<PyAny>, names: Vec<String>) -> PyResult<Self> {
+        let csr = parts.extract::<Csr<'_>>(py)?;
+        let view = csr.view()?;
+        let schema = schema_of(names, DataType::Float64);
+        let (rows, block) = (view.rows(), (VALUES / view.columns.max(1)).max(1));
+        drop(csr);
+        Ok(Table::new(
+            Arc::clone(&schema),
+            Box::new(MatrixRows { matrix: parts, schema, next: 0, rows, block }),
+        ))
+    }
+
+    /// Columns of numbers or of strings, all of the same length.
+    #[staticmethod]
+    fn from_columns(columns: Vec<(String, Values<'_>)>) -> PyResult<Self> {
+        let (fields, arrays): (Vec<Field>, Vec<ArrayRef>) = columns
+            .into_iter()
+            .map(|(name, values)| {
+                let array = values.into_array();
+                (Field::new(name, array.data_type().clone(), true), array)
+            })
+            .unzip();
+        let schema = Arc::new(Schema::new(fields));
+        let batch = RecordBatch::try_new(Arc::clone(&schema), arrays);
+        let batch = batch.map_err(|error| PyValueError::new_err(error.to_string()))?;
+        Ok(Table::new(schema, Box::new(std::iter::once(Ok(batch)))))
+    }
+
+    /// The names of the columns.
+    fn names(&self) -> PyResult<Vec<String>> {
+        let inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        let (schema, _) = inner.as_ref().ok_or_else(used_up)?;
+        Ok(schema.fields().iter().map(|field| field.name().clone()).collect())
+    }
+
+    /// The same rows once more. They are kept for that, which costs nothing if they are in memory already.
+    fn again(&self) -> PyResult<Table> {
+        let (schema, batches) = self.take()?;
+        let batches: Vec<RecordBatch> =
+            batches.collect::<Result<_, _>>().map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let table = |batches: Vec<RecordBatch>| {
+            (Arc::clone(&schema), Box::new(batches.into_iter().map(Ok)) as RecordBatches)
+        };
+        *self.inner.lock().unwrap_or_else(PoisonError::into_inner) = Some(table(batches.clone()));
+        Ok(Table { inner: Mutex::new(Some(table(batches))) })
+    }
+
+    /// The same rows with a column of classes beside the others: a code for each row, and the labels that they stand for.
+    fn with_classes(
+        &self,
+        name: String,
+        labels: Vec<String>,
+        codes: PyReadonlyArray1<'_, u32>,
+    ) -> PyResult<Table> {
+        let keys = UInt32Array::from(codes.as_slice()?.to_vec());
+        let labels = Arc::new(StringArray::from(labels));
+        let classes = DictionaryArray::<UInt32Type>::try_new(keys, labels);
+        let classes = classes.map_err(|error| PyValueError::new_err(error.to_string()))?;
+        self.beside(name, Arc::new(classes))
+    }
+
+    /// The same rows with a column of numbers beside the others.
+    fn with_numbers(&self, name: String, numbers: PyReadonlyArray1<'_, f64>) -> PyResult<Table> {
+        self.beside(name, Arc::new(Float64Array::from(numbers.as_slice()?.to_vec())))
+    }
+}
+
+impl Table {
+    fn new(schema: SchemaRef, batches: RecordBatches) -> Self {
+        Table { inner: Mutex::new(Some((schema, batches))) }
+    }
+
+    fn beside(&self, name: String, column: ArrayRef) -> PyResult<Table> {
+        let (schema, batches) = self.take()?;
+        let field = Arc::new(Field::new(name, column.data_type().clone(), true));
+        let schema =
+            Arc::new(Schema::new(schema.fields().iter().cloned().chain([field]).collect::<Vec<_>>()));
+        Ok(Table::new(Arc::clone(&schema), Box::new(Beside { batches, schema, column, next: 0 })))
+    }
+
+    fn take(&self) -> PyResult<(SchemaRef, RecordBatches)> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner).take().ok_or_else(used_up)
+    }
+
+    /// What the reader takes.
+    pub(crate) fn open(&self) -> PyResult<priory_input::Table> {
+        let (schema, batches) = self.take()?;
+        priory_input::Table::from_record_batches("X", schema, batches, &ReadOptions::default())
+            .map_err(of_input)
+    }
+}
+
+fn used_up() -> PyErr {
+    PyValueError::new_err("these rows were read already")
+}
+
+/// Takes the stream out of a capsule, as the Arrow PyCapsule interface has it.
+#[expect(unsafe_code, reason = "the C interface of Arrow is a pointer in a capsule")]
+fn import(capsule: &Bound<'_, PyCapsule>) -> PyResult<RecordBatchStreamReader> {
+    let pointer = capsule.pointer_checked(Some(c"arrow_array_stream"))?;
+    // SAFETY: a capsule of this name holds a valid ArrowArrayStream: that is what the interface says, and what every
+    // consumer relies on. `from_raw` moves the stream out and leaves a released one behind, so that nobody reads it twice.
+    let reader = unsafe { RecordBatchStreamReader::from_raw(pointer.as_ptr().cast()) };
+    reader.map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
+fn schema_of(names: Vec<String>, of: DataType) -> SchemaRef {
+    Arc::new(Schema::new(
+        names.into_iter().map(|name| Field::new(name, of.clone(), true)).collect::<Vec<_>>(),
+    ))
+}
+
+/// One column.
+#[derive(FromPyObject)]
+pub(crate) enum Values<'py> {
+    /// Numbers; NaN is missing.
+    #[pyo3(transparent)]
+    Numbers(PyReadonlyArrayDyn<'py, f64>),
+    #[pyo3(transparent)]
+    Strings(Vec<Option<String>>),
+}
+
+impl Values<'_> {
+    fn into_array(self) -> ArrayRef {
+        match self {
+            Values::Numbers(numbers) => {
+                Arc::new(Float64Array::from(numbers.as_array().iter().copied().collect::<Vec<f64>>()))
+            }
+            Values::Strings(strings) => Arc::new(StringArray::from(strings)),
+        }
+    }
+}
+
+/// The rows of a matrix, some at a time, so that no more than a few are copied.
+struct MatrixRows {
+    matrix: Py<PyAny>,
+    schema: SchemaRef,
+    next: usize,
+    rows: usize,
+    block: usize,
+}
+
+impl Iterator for MatrixRows {
+    type Item = BatchResult;
+
+    fn next(&mut self) -> Option<BatchResult> {
+        let rows = self.next..(self.next + self.block).min(self.rows);
+        if rows.is_empty() {
+            return None;
+        }
+        self.next = rows.end;
+        let columns = self.schema.fields().len();
+        let columns = Python::attach(|py| -> PyResult<Vec<Vec<f64>>> {
+            if let Ok(dense) = self.matrix.extract::<Dense<'_>>(py) {
+                let mut buffer = Vec::new();
+                let view = dense.view();
+                let values = view.block(rows.clone(), &mut buffer);
+                return Ok((0..columns)
+                    .map(|c| values.iter().skip(c).step_by(columns).copied().collect())
+                    .collect());
+            }
+            let csr = self.matrix.extract::<Csr<'_>>(py)?;
+            let view = csr.view()?;
+            let mut room = SparseBlock::default();
+            let entries = view.block(rows.clone(), None, &mut room)?;
+            let mut values = vec![vec![0.0; rows.len()]; columns];
+            let mut start = 0;
+            for (row, &end) in entries.ends.iter().enumerate() {
+                for i in start..end {
+                    values[entries.columns[i] as usize][row] += entries.values[i];
+                }
+                start = end;
+            }
+            Ok(values)
+        });
+        let columns = match columns {
+            Ok(columns) => columns,
+            Err(error) => return Some(Err(ArrowError::ComputeError(error.to_string()))),
+        };
+        let arrays =
+            columns.into_iter().map(|values| Arc::new(Float64Array::from(values)) as ArrayRef).collect();
+        Some(RecordBatch::try_new(Arc::clone(&self.schema), arrays))
+    }
+}
+
+/// Batches with one more column, which is there as a whole.
+struct Beside {
+    batches: RecordBatches,
+    schema: SchemaRef,
+    column: ArrayRef,
+    next: usize,
+}
+
+impl Iterator for Beside {
+    type Item = BatchResult;
+
+    fn next(&mut self) -> Option<BatchResult> {
+        let Some(batch) = self.batches.next() else {
+            let left = self.column.len() - self.next;
+            self.next = self.column.len();
+            return (left > 0).then(|| Err(unequal("fewer")));
+        };
+        let add = |batch: RecordBatch| {
+            let rows = batch.num_rows();
+            if self.next + rows > self.column.len() {
+                return Err(unequal("more"));
+            }
+            let own = self.column.slice(self.next, rows);
+            self.next += rows;
+            let columns = batch.columns().iter().cloned().chain([own]).collect();
+            RecordBatch::try_new(Arc::clone(&self.schema), columns)
+        };
+        Some(batch.and_then(add))
+    }
+}
+
+fn unequal(how: &str) -> ArrowError {
+    ArrowError::InvalidArgumentError(format!("X has {how} rows than there are classes or weights"))
+}

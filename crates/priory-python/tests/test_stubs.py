@@ -1,0 +1,38 @@
+"""The type stubs say what there is: every class, its parameters with their defaults, and its methods."""
+
+import ast
+import inspect
+from pathlib import Path
+
+import pytest
+
+import priory
+
+STUBS = Path(priory.__file__).with_suffix(".pyi")
+CLASSES = {node.name: node for node in ast.parse(STUBS.read_text()).body if isinstance(node, ast.ClassDef)}
+
+
+def test_everything_has_a_stub():
+    functions = {node.name for node in ast.parse(STUBS.read_text()).body if isinstance(node, ast.FunctionDef)}
+    assert {*functions, *(name for name in CLASSES if not name.startswith("_"))} == set(priory.__all__)
+    assert (STUBS.parent / "py.typed").exists()
+
+
+@pytest.mark.parametrize("name", [name for name in CLASSES if not name.startswith("_") and name != "Explanation"])
+def test_parameters_and_methods(name):
+    real, methods, bases = getattr(priory, name), {}, [CLASSES[name]]
+    while bases:
+        node = bases.pop()
+        bases += [CLASSES[base.id] for base in node.bases if getattr(base, "id", None) in CLASSES]
+        methods = {**{item.name: item for item in node.body if isinstance(item, ast.FunctionDef)}, **methods}
+    for method, stub in methods.items():
+        names = [argument.arg for argument in stub.args.args + stub.args.kwonlyargs if argument.arg not in ("self", "cls")]
+        found = inspect.signature(getattr(real, method)).parameters
+        found = [parameter for parameter in found if parameter not in ("self", "choices")]
+        assert names == found, method
+    defaults = [ast.literal_eval(default) for default in methods["__init__"].args.kw_defaults + methods["__init__"].args.defaults]
+    assert defaults == [p.default for p in inspect.signature(real).parameters.values()]
+    public = {method for method, _ in inspect.getmembers(real, inspect.isfunction) if not method.startswith("_")}
+    inherited = {"get_params", "set_params", "score", "get_metadata_routing", "fit_transform", "set_output", "get_feature_names_out"}
+    inherited |= {method for method in public if method.startswith("set_") and method.endswith("_request")}
+    assert public - inherited <= set(methods)

@@ -1,0 +1,250 @@
+//! Gaussian naive Bayes over the columns of a matrix.
+//!
+//! ```text
+//! mean = Σ w x / Σ w,   variance = Σ w x² / Σ w − mean² + ε,   ε = share · the largest variance of any column
+//! log p(x | class) = Σ over columns −½ ln(2π variance) − ½ (x − mean)² / variance
+//! ```
+//!
+//! The variances of whole columns, from which ε comes, are those of all rows whatever their weights.
+
+use std::f64::consts::PI;
+
+use crate::moments::engine::{Loop, vectorized};
+use crate::moments::{Cells, Infinite, Moments, Table, Values};
+
+/// Weight, Σx and Σx² of every column and class.
+#[derive(Debug, Clone)]
+pub struct GaussianSums {
+    columns: usize,
+    classes: usize,
+    /// Of column c and class k at `c * classes + k`.
+    moments: Vec<Moments>,
+    /// Of each column in all rows, every one counted once.
+    everybody: Vec<Moments>,
+    /// The weight of each class.
+    weights: Cells,
+}
+
+/// Means and variances, class after class.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Gaussians {
+    /// The means, columns side by side.
+    pub means: Vec<f64>,
+    /// The variances, with ε added to each.
+    pub variances: Vec<f64>,
+    /// ε.
+    pub added: f64,
+}
+
+impl GaussianSums {
+    /// Sums of no rows.
+    pub fn new(columns: usize, classes: usize) -> Self {
+        GaussianSums {
+            columns,
+            classes,
+            moments: vec![Moments::default(); columns * classes],
+            everybody: vec![Moments::default(); columns],
+            weights: Cells::new(classes),
+        }
+    }
+
+    /// Adds rows of finite numbers. Weights are finite; if there are none every row counts one.
+    ///
+    /// # Errors
+    /// The first infinite value.
+    ///
+    /// # Panics
+    /// If the lengths do not agree, or a class is out of range.
+    pub fn observe(&mut self, values: &[f64], classes: &[u32], weights: &[f64]) -> Result<(), Infinite> {
+        let values = Values::Rows(values, self.columns);
+        let sums = Table { values, classes, weights }.moments(self.classes)?;
+        let add = |all: &mut Moments, sum: &Moments| all.merge(sum);
+        self.moments.iter_mut().zip(&sums).for_each(|(all, sum)| add(all, sum));
+        for (row, &class) in classes.iter().enumerate() {
+            match weights.get(row) {
+                None => self.weights.add_whole(class as usize, 1),
+                Some(&weight) => self.weights.add(class as usize, weight),
+            }
+        }
+        if weights.is_empty() {
+            let columns = sums.chunks_exact(self.classes.max(1)).zip(&mut self.everybody);
+            columns.for_each(|(sums, all)| sums.iter().for_each(|sum| add(all, sum)));
+        } else {
+            let sums = Table { values, classes: &vec![0; classes.len()], weights: &[] }.moments(1)?;
+            self.everybody.iter_mut().zip(&sums).for_each(|(all, sum)| add(all, sum));
+        }
+        Ok(())
+    }
+
+    /// Adds what another part of the rows came to.
+    pub fn merge(&mut self, other: &GaussianSums) {
+        self.moments.iter_mut().zip(&other.moments).for_each(|(all, sum)| all.merge(sum));
+        self.everybody.iter_mut().zip(&other.everybody).for_each(|(all, sum)| all.merge(sum));
+        self.weights.merge(&other.weights, |class| class);
+    }
+
+    /// How many columns there are.
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// How many classes there are.
+    pub fn classes(&self) -> usize {
+        self.classes
+    }
+
+    /// Whether a value was NaN.
+    pub fn has_missing(&self) -> bool {
+        self.everybody.iter().any(|moments| !moments.missing.is_zero())
+    }
+
+    /// The weight of each class.
+    pub fn class_weights(&self) -> Vec<f64> {
+        self.weights.values()
+    }
+
+    /// Means and variances; zero, but for ε, where a class has no weight.
+    pub fn estimate(&self, share: f64) -> Gaussians {
+        let largest = self.everybody.iter().filter_map(Moments::variance).fold(0.0, f64::max);
+        let added = share * largest;
+        let cells = || (0..self.classes).flat_map(|k| (0..self.columns).map(move |c| c * self.classes + k));
+        let means = cells().map(|cell| self.moments[cell].mean().unwrap_or(0.0)).collect();
+        let variances = cells().map(|cell| self.moments[cell].variance().unwrap_or(0.0) + added).collect();
+        Gaussians { means, variances, added }
+    }
+
+    /// The canonical bytes: the same rows give the same, in whatever order and split they came.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        out.extend_from_slice(&(self.columns as u64).to_le_bytes());
+        out.extend_from_slice(&(self.classes as u64).to_le_bytes());
+        self.moments.iter().chain(&self.everybody).for_each(|moments| moments.write(&mut out));
+        self.weights.write(&mut out);
+        out
+    }
+
+    /// Sums from their bytes; `None` if they are not what [`to_bytes`](Self::to_bytes) gives.
+    pub fn from_bytes(mut bytes: &[u8]) -> Option<Self> {
+        let bytes = &mut bytes;
+        let (columns, classes) = read_shape(bytes)?;
+        let cells = columns.checked_mul(classes)?;
+        // Every sum takes some bytes, so that room is made for no more than there can be.
+        if cells.checked_add(columns)?.checked_mul(16)? > bytes.len() {
+            return None;
+        }
+        let moments = (0..cells).map(|_| Moments::read(bytes)).collect::<Option<_>>()?;
+        let everybody = (0..columns).map(|_| Moments::read(bytes)).collect::<Option<_>>()?;
+        let weights = Cells::read(bytes, classes)?;
+        bytes.is_empty().then_some(GaussianSums { columns, classes, moments, everybody, weights })
+    }
+}
+
+/// Two numbers off the front of some bytes.
+pub(super) fn read_shape(bytes: &mut &[u8]) -> Option<(usize, usize)> {
+    let (first, rest) = bytes.split_first_chunk()?;
+    let (second, rest) = rest.split_first_chunk()?;
+    *bytes = rest;
+    Some((
+        usize::try_from(u64::from_le_bytes(*first)).ok()?,
+        usize::try_from(u64::from_le_bytes(*second)).ok()?,
+    ))
+}
+
+/// The log-density with its constants folded.
+#[derive(Debug, Clone)]
+pub struct GaussianScores {
+    columns: usize,
+    means: Vec<f64>,
+    /// 1 / (2 variance).
+    precisions: Vec<f64>,
+    /// log P(class) − ½ Σ ln(2π variance).
+    start: Vec<f64>,
+}
+
+/// So many rows are scored side by side, so that the parameters of a class are fetched once for all of them.
+const TILE: usize = 4;
+/// So many columns are added side by side.
+const LANES: usize = 8;
+
+impl GaussianScores {
+    /// Folds means and variances, class after class, and the logarithms of the priors.
+    pub fn new(means: &[f64], variances: &[f64], log_prior: &[f64]) -> Self {
+        let columns = means.len() / log_prior.len().max(1);
+        let start =
+            log_prior.iter().zip(variances.chunks_exact(columns.max(1))).map(|(log_prior, variances)| {
+                log_prior - 0.5 * variances.iter().map(|variance| libm::log(2.0 * PI * variance)).sum::<f64>()
+            });
+        GaussianScores {
+            columns,
+            means: means.to_vec(),
+            precisions: variances.iter().map(|variance| 0.5 / variance).collect(),
+            start: start.collect(),
+        }
+    }
+
+    /// Writes log P(class, x) of every row.
+    pub fn score(&self, values: &[f64], scores: &mut [f64]) {
+        vectorized(Work { parameters: self, values, scores });
+    }
+}
+
+/// Rows to be scored. The order of additions is fixed and nothing is fused, so that every processor gives the same bits.
+struct Work<'a> {
+    parameters: &'a GaussianScores,
+    values: &'a [f64],
+    scores: &'a mut [f64],
+}
+
+impl Loop for Work<'_> {
+    #[inline(always)]
+    fn run(self) {
+        let Work { parameters: GaussianScores { columns, means, precisions, start }, values, scores } = self;
+        let (columns, classes) = (*columns, start.len());
+        let tiles = values.chunks(TILE * columns).zip(scores.chunks_mut(TILE * classes));
+        for (rows, scores) in tiles {
+            let classes_of = means.chunks_exact(columns).zip(precisions.chunks_exact(columns));
+            for (class, (means, precisions)) in classes_of.enumerate() {
+                if rows.len() == TILE * columns {
+                    let distances = distances::<TILE>(rows, means, precisions);
+                    for (row, distance) in distances.into_iter().enumerate() {
+                        scores[row * classes + class] = start[class] - distance;
+                    }
+                } else {
+                    for (row, x) in rows.chunks_exact(columns).enumerate() {
+                        scores[row * classes + class] =
+                            start[class] - distances::<1>(x, means, precisions)[0];
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Σ (x − mean)² / (2 variance) of so many rows.
+#[inline(always)]
+fn distances<const N: usize>(rows: &[f64], means: &[f64], precisions: &[f64]) -> [f64; N] {
+    let columns = means.len();
+    let rows: [&[f64]; N] = std::array::from_fn(|row| &rows[row * columns..][..columns]);
+    let mut sums = [[0.0; LANES]; N];
+    let (chunks, whole) = (columns / LANES, columns / LANES * LANES);
+    for chunk in 0..chunks {
+        let at = chunk * LANES..(chunk + 1) * LANES;
+        let (means, precisions) = (&means[at.clone()], &precisions[at.clone()]);
+        for (sums, row) in sums.iter_mut().zip(rows) {
+            let row = &row[at.clone()];
+            for lane in 0..LANES {
+                let d = row[lane] - means[lane];
+                sums[lane] += d * d * precisions[lane];
+            }
+        }
+    }
+    std::array::from_fn(|row| {
+        let rest: f64 = (whole..columns)
+            .map(|column| {
+                let d = rows[row][column] - means[column];
+                d * d * precisions[column]
+            })
+            .sum();
+        sums[row].iter().sum::<f64>() + rest
+    })
+}

@@ -1,0 +1,118 @@
+//! Matrices: numbers in rows and columns that have no names, and classes that are codes.
+//!
+//! A program that has its table coded already, such as a caller from Python, needs neither schema nor vocabulary. What
+//! is counted of a matrix is the same as of a table, exactly, so that any split of the rows gives the same sums:
+//!
+//! ```text
+//! rows --observe/merge--> GaussianSums | CountSums | CodeSums | CovarianceSums --estimate--> parameters --score--> log-joints
+//! ```
+//!
+//! The parameters are those that scikit-learn has, under the same formulas.
+
+mod codes;
+mod counts;
+mod covariance;
+mod gaussian;
+mod labels;
+mod linear;
+
+pub use codes::{CodeScores, CodeSums, TooLarge, code_log_likelihood};
+pub use counts::{CountSums, bernoulli, bernoulli_weights, complement, multinomial};
+pub use covariance::CovarianceSums;
+pub use gaussian::{GaussianScores, GaussianSums, Gaussians};
+pub use labels::{encode, order};
+pub use linear::LinearScores;
+
+use crate::posterior::{argmax, exp_of_negative};
+
+/// Rows that hold mostly zeros: the others and where they stand, row after row.
+#[derive(Debug, Clone, Copy)]
+pub struct Sparse<'a> {
+    /// For each row where it ends among the entries.
+    pub ends: &'a [usize],
+    /// The column of each entry.
+    pub columns: &'a [u32],
+    /// The entries.
+    pub values: &'a [f64],
+}
+
+impl<'a> Sparse<'a> {
+    /// The entries of every row.
+    pub(crate) fn rows(self) -> impl Iterator<Item = (&'a [u32], &'a [f64])> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts.zip(self.ends).map(move |(start, &end)| (&self.columns[start..end], &self.values[start..end]))
+    }
+}
+
+/// What a number may not be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Odd {
+    /// Infinite, or NaN.
+    NotFinite,
+    /// Below zero.
+    Negative,
+}
+
+/// Looks for numbers that are not finite, and for negative ones if they are not allowed.
+///
+/// # Errors
+/// What was found.
+pub fn check(values: &[f64], negative_allowed: bool) -> Result<(), Odd> {
+    // Without a way out in the middle, several numbers are compared at once.
+    const MANY: usize = 4096;
+    for values in values.chunks(MANY) {
+        if !values.iter().fold(true, |finite, x| finite & x.is_finite()) {
+            return Err(Odd::NotFinite);
+        }
+        if !negative_allowed && values.iter().fold(false, |negative, &x| negative | (x < 0.0)) {
+            return Err(Odd::Negative);
+        }
+    }
+    Ok(())
+}
+
+/// 1 if x is larger than the threshold and else 0; what is not finite stays what it is, to be found.
+#[inline]
+pub fn above(x: f64, threshold: f64) -> f64 {
+    if x.is_finite() { f64::from(u8::from(x > threshold)) } else { x }
+}
+
+/// Turns log-joints, so many classes a row, into log P(class | x).
+pub fn normalize_log(scores: &mut [f64], classes: usize) {
+    for row in scores.chunks_exact_mut(classes) {
+        let log_evidence = log_sum(row);
+        row.iter_mut().for_each(|x| *x -= log_evidence);
+    }
+}
+
+/// Turns log-joints, so many classes a row, into P(class | x); they are NaN if every class calls the row impossible.
+pub fn normalize(scores: &mut [f64], classes: usize) {
+    for row in scores.chunks_exact_mut(classes) {
+        let largest = largest(row);
+        row.iter_mut().for_each(|x| *x = exp_of_negative(*x - largest));
+        let sum: f64 = row.iter().sum();
+        row.iter_mut().for_each(|x| *x /= sum);
+    }
+}
+
+/// log Σ exp x. Infinite or NaN if the largest x is.
+fn log_sum(row: &[f64]) -> f64 {
+    let largest = largest(row);
+    if !largest.is_finite() {
+        return largest;
+    }
+    let sum: f64 = row.iter().map(|x| exp_of_negative(x - largest)).sum();
+    largest + libm::log(sum)
+}
+
+/// The largest of these; NaN if one of them is.
+fn largest(row: &[f64]) -> f64 {
+    row.iter()
+        .copied()
+        .fold(f64::NEG_INFINITY, |largest, x| if x > largest || x.is_nan() { x } else { largest })
+}
+
+/// The most probable class of every row; of equals the first.
+pub fn best(scores: &[f64], classes: usize) -> impl Iterator<Item = usize> {
+    scores.chunks_exact(classes).map(argmax)
+}

@@ -1,0 +1,275 @@
+//! A table of exact sums, of which any cell can be added to at any time.
+//!
+//! Most of what is counted is whole, and an i64 holds it. Fractions go beside it in fixed point, as multiples of 2^-80 in
+//! an i128, which holds every f64 from 2^-28 to 2^40 with all its bits. What fits neither is rare, and goes into
+//! [`Wide`]. So a sum costs about as much as one that rounds, and never does.
+
+use std::collections::BTreeMap;
+
+use super::Wide;
+
+/// Fractions are multiples of 2^-80.
+const FRACTION_BITS: i32 = 80;
+/// Whole numbers up to here go into an i64, and sums of them overflow it after 2^31 additions at the earliest.
+const LARGEST_WHOLE: f64 = 4_294_967_296.0;
+
+/// Exact sums in a row, each zero at first.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Cells {
+    whole: Vec<i64>,
+    /// Empty as long as everything was whole.
+    fraction: Vec<i128>,
+    rest: BTreeMap<usize, Wide>,
+}
+
+impl Cells {
+    pub(crate) fn new(length: usize) -> Self {
+        Cells { whole: vec![0; length], ..Cells::default() }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.whole.len()
+    }
+
+    /// Makes room for so many cells; what is new is zero.
+    pub(crate) fn grow(&mut self, length: usize) {
+        self.whole.resize(length.max(self.whole.len()), 0);
+        if !self.fraction.is_empty() {
+            self.fraction.resize(self.whole.len(), 0);
+        }
+    }
+
+    /// Adds a finite number to a cell.
+    #[inline]
+    pub(crate) fn add(&mut self, cell: usize, x: f64) {
+        let whole = x as i64;
+        if whole as f64 == x && x.abs() <= LARGEST_WHOLE {
+            self.add_whole(cell, whole);
+        } else {
+            self.add_fraction(cell, x);
+        }
+    }
+
+    /// Adds w · x.
+    #[inline]
+    pub(crate) fn add_product(&mut self, cell: usize, w: f64, x: f64) {
+        let product = w * x;
+        // What rounding cut off is a number as well, unless it is too small for one.
+        const SAFE: f64 = 1e-270;
+        let error = w.mul_add(x, -product);
+        if error == 0.0 && (product.abs() > SAFE || w == 0.0 || x == 0.0) {
+            self.add(cell, product);
+        } else {
+            self.rest.entry(cell).or_default().add_product(w, x);
+        }
+    }
+
+    /// Adds a whole number that is no larger than 2^32.
+    #[inline]
+    pub(crate) fn add_whole(&mut self, cell: usize, x: i64) {
+        debug_assert!(x.unsigned_abs() <= LARGEST_WHOLE as u64);
+        match self.whole[cell].checked_add(x) {
+            Some(sum) => self.whole[cell] = sum,
+            None => self.rest.entry(cell).or_default().add(x as f64),
+        }
+    }
+
+    /// Adds one to each of these cells.
+    #[inline]
+    pub(crate) fn count(&mut self, cells: impl Iterator<Item = usize>) {
+        // No sum comes near the end of an i64 that way.
+        cells.for_each(|cell| self.whole[cell] += 1);
+    }
+
+    fn add_fraction(&mut self, cell: usize, x: f64) {
+        if self.fraction.is_empty() {
+            self.fraction.resize(self.whole.len(), 0);
+        }
+        let sum = fixed(x).and_then(|x| self.fraction[cell].checked_add(x));
+        match sum {
+            Some(sum) => self.fraction[cell] = sum,
+            None => self.rest.entry(cell).or_default().add(x),
+        }
+    }
+
+    /// Adds what `other` has: cell i of it to our cell `to(i)`.
+    pub(crate) fn merge(&mut self, other: &Cells, to: impl Fn(usize) -> usize) {
+        for (i, &x) in other.whole.iter().enumerate().filter(|(_, x)| **x != 0) {
+            match self.whole[to(i)].checked_add(x) {
+                Some(sum) => self.whole[to(i)] = sum,
+                None => self.rest.entry(to(i)).or_default().add_whole(x.into(), 0),
+            }
+        }
+        if !other.fraction.is_empty() && self.fraction.is_empty() {
+            self.fraction.resize(self.whole.len(), 0);
+        }
+        for (i, &x) in other.fraction.iter().enumerate().filter(|(_, x)| **x != 0) {
+            match self.fraction[to(i)].checked_add(x) {
+                Some(sum) => self.fraction[to(i)] = sum,
+                None => self.rest.entry(to(i)).or_default().add_whole(x, -FRACTION_BITS),
+            }
+        }
+        for (&i, sum) in &other.rest {
+            self.rest.entry(to(i)).or_default().merge(sum);
+        }
+    }
+
+    /// A cell, exactly.
+    pub(crate) fn exact(&self, cell: usize) -> Wide {
+        let mut sum = self.rest.get(&cell).cloned().unwrap_or_default();
+        sum.add_whole(self.whole[cell].into(), 0);
+        sum.add_whole(self.fraction.get(cell).copied().unwrap_or(0), -FRACTION_BITS);
+        sum
+    }
+
+    /// The f64 nearest to a cell.
+    pub(crate) fn value(&self, cell: usize) -> f64 {
+        if self.fraction.is_empty() && self.rest.is_empty() {
+            return self.whole[cell] as f64;
+        }
+        self.exact(cell).value()
+    }
+
+    /// The f64 nearest to each cell.
+    pub(crate) fn values(&self) -> Vec<f64> {
+        (0..self.len()).map(|cell| self.value(cell)).collect()
+    }
+
+    /// Appends the canonical bytes: how many cells there are, then each of them that is not zero with its place.
+    pub(crate) fn write(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&(self.len() as u64).to_le_bytes());
+        let sums: Vec<(usize, Wide)> =
+            (0..self.len()).map(|cell| (cell, self.exact(cell))).filter(|(_, sum)| !sum.is_zero()).collect();
+        out.extend_from_slice(&(sums.len() as u64).to_le_bytes());
+        for (cell, sum) in sums {
+            out.extend_from_slice(&(cell as u64).to_le_bytes());
+            sum.write(out);
+        }
+    }
+
+    /// Takes cells off the front of `bytes`; `None` if they are not what [`write`](Self::write) writes, or not `length`.
+    pub(crate) fn read(bytes: &mut &[u8], length: usize) -> Option<Cells> {
+        let number = |bytes: &mut &[u8]| {
+            let (first, rest) = bytes.split_first_chunk()?;
+            *bytes = rest;
+            usize::try_from(u64::from_le_bytes(*first)).ok()
+        };
+        if number(bytes)? != length {
+            return None;
+        }
+        let mut cells = Cells::new(length);
+        for _ in 0..number(bytes)? {
+            let cell = number(bytes)?;
+            let sum = Wide::read(bytes)?;
+            if cell >= length
+                || sum.is_zero()
+                || cells.rest.last_key_value().is_some_and(|(&last, _)| last >= cell)
+            {
+                return None;
+            }
+            cells.rest.insert(cell, sum);
+        }
+        cells.sort_out();
+        Some(cells)
+    }
+
+    /// Brings what fits out of the slow corner.
+    fn sort_out(&mut self) {
+        for (cell, sum) in std::mem::take(&mut self.rest) {
+            let value = sum.value();
+            let mut left = sum;
+            if value.is_finite() {
+                left.add(-value);
+                self.add(cell, value);
+            }
+            if !left.is_zero() {
+                self.rest.entry(cell).or_default().merge(&left);
+            }
+        }
+    }
+}
+
+/// x as a multiple of 2^-80, if it is one that an i128 holds with room to spare.
+#[inline]
+fn fixed(x: f64) -> Option<i128> {
+    const LARGEST: f64 = 1_099_511_627_776.0; // 2^40
+    const SCALE: f64 = 1_208_925_819_614_629_174_706_176.0; // 2^80
+    if x.abs() > LARGEST {
+        return None;
+    }
+    // Scaling by a power of two is exact, and so is the conversion unless bits lie below 2^-80.
+    let scaled = x * SCALE;
+    let fixed = scaled as i128;
+    (fixed as f64 == scaled).then_some(fixed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn number() -> impl Strategy<Value = f64> {
+        prop_oneof![
+            (-1000_i32..1000).prop_map(f64::from),
+            -1.0..1.0_f64,
+            any::<f64>().prop_filter("finite", |x| x.is_finite()),
+            Just(f64::MAX),
+            Just(5e-324),
+            Just(4_294_967_296.0),
+            Just(2f64.powi(-80)),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn every_sum_is_exact_in_any_order_and_split(
+            xs in proptest::collection::vec((0_usize..3, number(), number()), 0..40),
+            split in 0_usize..40,
+        ) {
+            let mut wide = [Wide::default(), Wide::default(), Wide::default()];
+            let (mut cells, mut rest) = (Cells::new(3), Cells::new(3));
+            for (i, &(cell, w, x)) in xs.iter().enumerate() {
+                let part = if i < split { &mut cells } else { &mut rest };
+                wide[cell].add_product(w, x);
+                part.add_product(cell, w, x);
+                wide[cell].add(x);
+                part.add(cell, x);
+            }
+            cells.merge(&rest, |i| i);
+            for (cell, wide) in wide.iter().enumerate() {
+                prop_assert_eq!(cells.value(cell), wide.value());
+            }
+            let mut bytes = Vec::new();
+            cells.write(&mut bytes);
+            let read = Cells::read(&mut bytes.as_slice(), 3).unwrap();
+            let mut again = Vec::new();
+            read.write(&mut again);
+            prop_assert_eq!(bytes, again);
+            prop_assert_eq!(read.values(), cells.values());
+        }
+    }
+
+    #[test]
+    fn an_i64_that_is_full_is_not_the_end() {
+        let mut cells = Cells::new(1);
+        cells.whole[0] = i64::MAX;
+        cells.add(0, 1.0);
+        let mut twice = cells.clone();
+        twice.merge(&cells, |i| i);
+        assert_eq!(twice.value(0), 2f64.powi(64));
+    }
+
+    #[test]
+    fn bytes_of_a_stranger_are_refused() {
+        let mut bytes = Vec::new();
+        let mut cells = Cells::new(2);
+        cells.add(1, 0.5);
+        cells.write(&mut bytes);
+        assert!(Cells::read(&mut bytes.as_slice(), 3).is_none());
+        for end in 0..bytes.len() {
+            assert!(Cells::read(&mut &bytes[..end], 2).is_none());
+        }
+        bytes[16] = 2; // a cell beyond the end
+        assert!(Cells::read(&mut bytes.as_slice(), 2).is_none());
+    }
+}

@@ -1,0 +1,293 @@
+//! The words for what can be chosen: the same on the command line and in Python.
+
+use std::collections::BTreeMap;
+
+use crate::schema::Kind;
+use crate::settings::{
+    Discriminant, Divisor, Family, Prior, Regularization, Selection, Smoothing, VarianceFloor,
+};
+use crate::text::{CharacterNgrams, Reach, TokenStyle, WordNgrams};
+
+/// What a column is to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Meaning {
+    /// Left out.
+    Ignored,
+    /// A feature of this kind, and of this family if one was named.
+    Kept(Kind, Option<Family>),
+}
+
+/// `number`, `category`, `text`, `ignore` and so on, or a family of numbers.
+///
+/// ```
+/// use priory::{Family, Kind, words};
+///
+/// assert_eq!(words::meaning("poisson"), Ok(words::Meaning::Kept(Kind::Number, Some(Family::Poisson))));
+/// assert!(words::meaning("fish").is_err());
+/// ```
+///
+/// # Errors
+/// The words that there are, if it is none of them.
+pub fn meaning(word: &str) -> Result<Meaning, String> {
+    Ok(match word {
+        "number" => Meaning::Kept(Kind::Number, None),
+        "category" => Meaning::Kept(Kind::Category, None),
+        "categorical" => Meaning::Kept(Kind::Category, Some(Family::Categorical)),
+        "bernoulli" => Meaning::Kept(Kind::Category, Some(Family::Bernoulli)),
+        "joint" => Meaning::Kept(Kind::Joint, None),
+        "text" => Meaning::Kept(Kind::Text, None),
+        "group" => Meaning::Kept(Kind::Group, None),
+        "ignore" => Meaning::Ignored,
+        _ => {
+            let family = numbers(word).map_err(|families| {
+                format!("`{word}` is none of number, category, categorical, bernoulli, text, joint, group, ignore, nor {families}")
+            })?;
+            Meaning::Kept(kind_for(family), Some(family))
+        }
+    })
+}
+
+/// What has to be counted of a column for this family. More than sums is counted only where more is needed.
+pub fn kind_for(family: Family) -> Kind {
+    match family {
+        Family::Gaussian | Family::Student => Kind::Moments,
+        _ => Kind::Number,
+    }
+}
+
+/// The families of numbers by their words.
+const NUMBER_FAMILIES: [Family; 15] = [
+    Family::Gaussian,
+    Family::Student,
+    Family::LogNormal,
+    Family::Exponential,
+    Family::Gamma,
+    Family::Poisson,
+    Family::Geometric,
+    Family::Binomial(None),
+    Family::Uniform,
+    Family::Histogram,
+    Family::Proportional,
+    Family::Mdl,
+    Family::Kernel,
+    Family::Silverman,
+    Family::Mixture,
+];
+
+/// A family of numbers.
+///
+/// # Errors
+/// The families that there are, if it is none of them.
+pub fn numbers(text: &str) -> Result<Family, String> {
+    let count = |text: &str| text.parse::<u16>().ok().filter(|&n| n > 0);
+    let found = match text.split_once(':') {
+        Some(("binomial", trials)) => {
+            trials.parse().ok().filter(|&n| n > 0).map(|n| Family::Binomial(Some(n)))
+        }
+        Some(("equal-width", bins)) => count(bins).map(Family::EqualWidth),
+        Some(("equal-frequency", bins)) => count(bins).map(Family::EqualFrequency),
+        _ => match text {
+            "equal-width" => Some(Family::EqualWidth(10)),
+            "equal-frequency" => Some(Family::EqualFrequency(10)),
+            "values" => Some(Family::Values),
+            _ => NUMBER_FAMILIES.into_iter().find(|family| family.name() == text),
+        },
+    };
+    found.ok_or_else(|| {
+        let words = NUMBER_FAMILIES.map(Family::name).join(", ");
+        format!("a family of numbers: {words}, binomial:N, equal-width:N, equal-frequency:N, values")
+    })
+}
+
+/// The same, or `auto` for the one that each column seems to follow.
+///
+/// # Errors
+/// The families that there are, if it is none of them.
+pub fn numbers_or_auto(text: &str) -> Result<Option<Family>, String> {
+    match text {
+        "auto" => Ok(None),
+        _ => numbers(text).map(Some).map_err(|families| format!("expected auto or {families}")),
+    }
+}
+
+/// A model of text, or `auto` for the one that the rule gives.
+///
+/// # Errors
+/// The models that there are, if it is none of them.
+pub fn text_model(text: &str) -> Result<Option<Family>, String> {
+    const MODELS: [Family; 6] = [
+        Family::Multinomial,
+        Family::Bernoulli,
+        Family::Presence,
+        Family::Complement,
+        Family::ComplementPresence,
+        Family::ComplementNormalized,
+    ];
+    if text == "auto" {
+        return Ok(None);
+    }
+    let found = MODELS.into_iter().find(|family| family.name() == text);
+    found.map(Some).ok_or_else(|| {
+        let names = MODELS.map(Family::name).join(", ");
+        format!("expected {names} or auto")
+    })
+}
+
+/// The least variance of a Gaussian.
+///
+/// # Errors
+/// What was expected.
+pub fn floor(text: &str) -> Result<VarianceFloor, String> {
+    match text.split_once(':') {
+        None if text == "sklearn" => Ok(VarianceFloor::Sklearn(1e-9)),
+        Some(("relative", share)) => Ok(VarianceFloor::Relative(amount(share)?)),
+        Some(("absolute", least)) => Ok(VarianceFloor::Absolute(amount(least)?)),
+        Some(("added", more)) => Ok(VarianceFloor::Added(amount(more)?)),
+        Some(("sklearn", share)) => Ok(VarianceFloor::Sklearn(amount(share)?)),
+        _ => Err("expected relative:R, absolute:A, added:A, sklearn or sklearn:R".into()),
+    }
+}
+
+/// How the numbers of a group belong together.
+///
+/// # Errors
+/// What was expected.
+pub fn discriminant(text: &str) -> Result<Discriminant, String> {
+    let expected =
+        || "expected linear, quadratic, regularized, regularized:L,G, linear:unbiased or quadratic:unbiased";
+    let (word, rest) = text.split_once(':').map_or((text, None), |(word, rest)| (word, Some(rest)));
+    let divisor = || match rest {
+        None => Ok(Divisor::Rows),
+        Some("unbiased") => Ok(Divisor::Freedom),
+        Some(_) => Err(expected()),
+    };
+    Ok(match (word, rest) {
+        ("linear", _) => Discriminant::Linear(divisor()?),
+        ("quadratic", _) => Discriminant::Quadratic(divisor()?),
+        ("regularized", None) => Discriminant::Regularized(None),
+        ("regularized", Some(amounts)) => {
+            let (shared, diagonal) = amounts.split_once(',').ok_or_else(expected)?;
+            let (shared, diagonal) = (share(shared)?, share(diagonal)?);
+            Discriminant::Regularized(Some(Regularization { shared, diagonal }))
+        }
+        _ => return Err(expected().into()),
+    })
+}
+
+/// Which columns are used.
+///
+/// # Errors
+/// What was expected.
+pub fn select(text: &str) -> Result<Selection, String> {
+    match text {
+        "all" => Ok(Selection::All),
+        "auto" => Ok(Selection::Auto),
+        _ => {
+            let most = text.parse().ok().filter(|&most| most > 0).map(Selection::Best);
+            most.ok_or_else(|| format!("`{text}` is not a number of columns from 1 on, nor auto or all"))
+        }
+    }
+}
+
+/// How counts become probabilities; pseudocounts from a file are the command line's affair.
+///
+/// # Errors
+/// What was expected.
+pub fn smoothing(text: &str) -> Result<Smoothing, String> {
+    match text.split_once(':') {
+        None if text == "none" => Ok(Smoothing::None),
+        None if text == "laplace" => Ok(Smoothing::LAPLACE),
+        Some(("lidstone", "auto")) => Ok(Smoothing::Auto),
+        Some(("pseudocounts", amounts)) => {
+            let (present, absent) = amounts.split_once(',').ok_or("expected pseudocounts:PRESENT,ABSENT")?;
+            Ok(Smoothing::Pair { present: amount(present)?, absent: amount(absent)? })
+        }
+        Some(("lidstone", alpha)) => Ok(Smoothing::Lidstone(amount(alpha)?)),
+        Some(("background", lambda)) => Ok(Smoothing::Background(share(lambda)?)),
+        _ => Err("expected none, laplace, lidstone:A, background:L or dirichlet:FILE".into()),
+    }
+}
+
+/// Where P(class) comes from.
+///
+/// # Errors
+/// What was expected.
+pub fn prior(text: &str) -> Result<Prior, String> {
+    match text.split_once(':') {
+        None if text == "empirical" => Ok(Prior::Empirical),
+        None if text == "uniform" => Ok(Prior::Uniform),
+        Some(("smoothed", more)) => Ok(Prior::Smoothed(amount(more)?)),
+        Some(("given", shares)) => {
+            let shares = shares.split(',').map(|given| {
+                let (class, p) =
+                    given.rsplit_once('=').ok_or(format!("expected CLASS=P, found `{given}`"))?;
+                Ok((class.to_owned(), share(p)?))
+            });
+            Ok(Prior::Given(shares.collect::<Result<BTreeMap<_, _>, String>>()?))
+        }
+        _ => Err("expected empirical, uniform, smoothed:L or given:CLASS=P,...".into()),
+    }
+}
+
+/// What a token is.
+///
+/// # Errors
+/// What was expected.
+pub fn token_style(text: &str) -> Result<TokenStyle, String> {
+    let characters = |text: &str, reach| {
+        let (min, max) = range(text)?;
+        Ok(TokenStyle::Characters(CharacterNgrams { min, max, reach }))
+    };
+    match text.split_once(':') {
+        None if text == "words" => Ok(TokenStyle::Words),
+        None if text == "sklearn" => Ok(TokenStyle::Sklearn),
+        None if text == "characters" => Ok(TokenStyle::Characters(CharacterNgrams::default())),
+        Some(("characters", range)) => characters(range, Reach::Inside),
+        Some(("characters-across", range)) => characters(range, Reach::Across),
+        _ => Err("expected words, sklearn, characters:MIN-MAX or characters-across:MIN-MAX".into()),
+    }
+}
+
+/// How many neighbouring words make up a token.
+///
+/// # Errors
+/// What is not a number.
+pub fn ngrams(text: &str) -> Result<WordNgrams, String> {
+    range(text).map(|(min, max)| WordNgrams { min, max })
+}
+
+/// `1-2`, or a single number.
+fn range(text: &str) -> Result<(u8, u8), String> {
+    let (min, max) = text.split_once('-').unwrap_or((text, text));
+    let number = |text: &str| text.parse().map_err(|_| format!("`{text}` is not a small whole number"));
+    Ok((number(min)?, number(max)?))
+}
+
+/// A finite number of zero or more.
+///
+/// # Errors
+/// If it is none.
+pub fn amount(text: &str) -> Result<f64, String> {
+    let amount = text.parse::<f64>().ok().filter(|x| x.is_finite() && *x >= 0.0);
+    amount.ok_or_else(|| format!("`{text}` is not a number of zero or more"))
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    let share = text.parse::<f64>().ok().filter(|x| (0.0..=1.0).contains(x));
+    share.ok_or_else(|| format!("`{text}` is not a number between 0 and 1"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_and_styles() {
+        assert_eq!(range("2"), Ok((2, 2)));
+        assert_eq!(range("1-4"), Ok((1, 4)));
+        assert!(range("1-").is_err() && range("a").is_err());
+        let across = CharacterNgrams { min: 2, max: 3, reach: Reach::Across };
+        assert_eq!(token_style("characters-across:2-3"), Ok(TokenStyle::Characters(across)));
+        assert!(token_style("letters").is_err());
+    }
+}
