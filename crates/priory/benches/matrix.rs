@@ -22,6 +22,8 @@ use priory::{Batch, BatchColumn, Column, Kind, Schema, Statistics};
 const ROUNDS: usize = 5;
 /// Values in a block that a thread takes at a time.
 const BLOCK: usize = 1 << 16;
+/// The same where the statistics of a block are merged, which for a hundred classes takes as long as adding many rows.
+const MERGED: usize = 1 << 22;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with("--")).collect();
@@ -34,7 +36,7 @@ fn main() {
         columns: columns.parse().expect("a number of columns"),
     };
     let known = matrix.classes.iter().max().map_or(0, |&class| class as usize + 1);
-    time("sum", || matrix.on_all_threads(|| 0.0, |sum, values, _| *sum += values.iter().sum::<f64>()));
+    time("sum", || matrix.on_all_threads(BLOCK, || 0.0, |sum, values, _| *sum += values.iter().sum::<f64>()));
     let sums = time("moments", || matrix.moments(known));
     time("spectrum", || matrix.spectrum(known));
     let gaussians = sums.estimate(1e-9);
@@ -56,31 +58,32 @@ impl Matrix {
     /// Takes every block of rows through `step`, and returns the states of the threads.
     fn on_all_threads<S: Send>(
         &self,
+        block: usize,
         start: impl Fn() -> S + Sync,
         step: impl Fn(&mut S, &[f64], &[u32]) + Sync,
     ) -> Vec<S> {
-        let rows = (BLOCK / self.columns).max(1);
+        let rows = block.div_ceil(self.columns);
         let next = AtomicUsize::new(0);
         let work = || {
             let mut state = start();
             let mut blocks = self.values.chunks(rows * self.columns).zip(self.classes.chunks(rows));
             let mut seen = 0;
             loop {
-                let block = next.fetch_add(1, Ordering::Relaxed);
-                let Some((values, classes)) = blocks.nth(block - seen) else { return state };
-                seen = block + 1;
+                let number = next.fetch_add(1, Ordering::Relaxed);
+                let Some((values, classes)) = blocks.nth(number - seen) else { return state };
+                seen = number + 1;
                 step(&mut state, values, classes);
             }
         };
-        let threads = thread::available_parallelism().map_or(1, usize::from);
         thread::scope(|scope| {
-            let handles: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+            let handles: Vec<_> = (0..threads()).map(|_| scope.spawn(work)).collect();
             handles.into_iter().map(|handle| handle.join().expect("no thread panics")).collect()
         })
     }
 
     fn moments(&self, known: usize) -> GaussianSums {
         let parts = self.on_all_threads(
+            self.values.len().div_ceil(threads()),
             || GaussianSums::new(self.columns, known),
             |sums, values, classes| sums.observe(values, classes, &[]).expect("all values are finite"),
         );
@@ -101,7 +104,7 @@ impl Matrix {
             names.iter().for_each(|name| batch.classes.push(Some(name)));
             (Statistics::empty(&schema), batch)
         };
-        let parts = self.on_all_threads(start, |(statistics, batch), values, classes| {
+        let parts = self.on_all_threads(MERGED, start, |(statistics, batch), values, classes| {
             batch.rows = classes.len();
             batch.classes.codes.clear();
             batch.classes.codes.extend_from_slice(classes);
@@ -122,6 +125,7 @@ impl Matrix {
     /// How many rows are predicted to be of the class that they are of.
     fn predict(&self, scores: &GaussianScores, known: usize) -> usize {
         let parts = self.on_all_threads(
+            BLOCK,
             || (0, Vec::new()),
             |(right, joint), values, classes| {
                 joint.resize(classes.len() * known, 0.0);
@@ -134,6 +138,10 @@ impl Matrix {
         );
         parts.into_iter().map(|part| part.0).sum()
     }
+}
+
+fn threads() -> usize {
+    thread::available_parallelism().map_or(1, usize::from)
 }
 
 fn read<T, const N: usize>(path: &str, number: fn([u8; N]) -> T) -> Vec<T> {
