@@ -183,7 +183,8 @@ def test_pickle_goes_through_the_file():
 def program():
     """The command line, if it was built."""
     named = os.environ.get("PRIORY")
-    built = [PROJECT / "target" / profile / "priory" for profile in ("debug", "release")]
+    target = PROJECT / os.environ.get("CARGO_TARGET_DIR", "target")
+    built = [target / profile / "priory" for profile in ("debug", "release")]
     built = sorted((place for place in built if place.exists()), key=lambda place: place.stat().st_mtime)
     found = named or (built[-1] if built else None)
     if found is None:
