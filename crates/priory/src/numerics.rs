@@ -1,4 +1,5 @@
-//! Logarithms and exponentials for inner loops: the same bits on every platform, no branches, so that the compiler can take several at once.
+//! Logarithms and exponentials for inner loops: the same bits on every platform, no branches, so that the compiler can take
+//! several at once. And the order of numbers as that of whole numbers.
 
 /// ln 2 in two parts, the first with enough zeros at its end to be multiplied by an exponent without rounding.
 const LN_2_HIGH: f64 = 6.931_471_803_691_238e-1;
@@ -63,6 +64,14 @@ pub(crate) fn exp(x: f64) -> f64 {
                     + z * (-1.653_390_220_546_525_2e-6 + z * 4.138_136_797_057_238_5e-8))));
     let power = 1.0 + (r * c / (2.0 - c) - low + high);
     f64::from_bits(power.to_bits().wrapping_add(shifted.to_bits() << 52))
+}
+
+/// The bits of a number, turned so that they sort as numbers do: −∞ first, ∞ last, −0 as 0. Numbers of opposite sign
+/// mirror each other, whatever low bits are dropped.
+#[inline]
+pub(crate) fn ordered_bits(x: f64) -> u64 {
+    let bits = (x + 0.0).to_bits();
+    if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
 }
 
 #[cfg(test)]

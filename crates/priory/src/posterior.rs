@@ -201,6 +201,20 @@ pub(crate) fn exp_of_negative(x: f64) -> f64 {
     }
 }
 
+/// The largest of these; NaN if one of them is.
+pub(crate) fn largest(values: impl Iterator<Item = f64>) -> f64 {
+    values.fold(f64::NEG_INFINITY, |largest, x| if x > largest || x.is_nan() { x } else { largest })
+}
+
+/// log Σ exp x, however small or large the terms are. Infinite or NaN if the largest x is.
+pub(crate) fn log_sum(terms: impl Iterator<Item = f64> + Clone) -> f64 {
+    let largest = largest(terms.clone());
+    if !largest.is_finite() {
+        return largest;
+    }
+    largest + libm::log(terms.map(|x| exp_of_negative(x - largest)).sum())
+}
+
 /// The position of the largest value; of equals the first.
 pub(crate) fn argmax(values: &[f64]) -> usize {
     let mut best = 0;

@@ -15,6 +15,7 @@ use std::hash::{BuildHasher, Hasher};
 
 use crate::exact::ExactSum;
 use crate::families::CountedRow;
+use crate::numerics::ordered_bits;
 use crate::tally::Tally;
 
 /// More cells than this are not kept: the numbers are told apart less finely instead.
@@ -100,7 +101,7 @@ impl Spectrum {
     fn known_id(&self, x: f64, class: u32) -> u32 {
         let x = x + 0.0; // −0 is 0
         match self.level {
-            0 => self.index.get((bits(x), class), &self.cells).unwrap_or(NONE),
+            0 => self.index.get((ordered_bits(x), class), &self.cells).unwrap_or(NONE),
             level => self.window.get(size(x) >> level, x.is_sign_negative(), class),
         }
     }
@@ -114,12 +115,12 @@ impl Spectrum {
 
     /// The id of the cell of a number, which may be new.
     fn id(&mut self, x: f64, class: u32) -> u32 {
-        if let Some(id) = self.index.get((bits(x) >> self.level, class), &self.cells) {
+        if let Some(id) = self.index.get((ordered_bits(x) >> self.level, class), &self.cells) {
             return id;
         }
-        self.push((bits(x) >> self.level, class));
+        self.push((ordered_bits(x) >> self.level, class));
         self.fit();
-        self.push((bits(x) >> self.level, class))
+        self.push((ordered_bits(x) >> self.level, class))
     }
 
     /// The id of a cell, which may be new.
@@ -245,7 +246,7 @@ impl Spectrum {
     /// middle. The spectrum is canonical. Perhaps a number of some class and weight is to be left out.
     pub(crate) fn by_class(&self, classes: usize, gone: Option<(f64, usize, f64)>) -> Vec<Vec<Weighed>> {
         let mut lists = vec![Vec::new(); classes];
-        let gone = gone.map(|(x, class, weight)| ((bits(x) >> self.level, class as u32), weight));
+        let gone = gone.map(|(x, class, weight)| ((ordered_bits(x) >> self.level, class as u32), weight));
         for (id, &cell) in self.cells.iter().enumerate() {
             let weight = match gone {
                 Some((of, weight)) if of == cell => self.counts.get_without(id, 0, weight),
@@ -386,12 +387,6 @@ impl Index {
     }
 }
 
-/// The bits of a number, turned so that they sort as numbers do; −0 is 0.
-fn bits(x: f64) -> u64 {
-    let bits = (x + 0.0).to_bits();
-    if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
-}
-
 /// The bits of the size of a number, which sort as sizes do.
 #[inline]
 fn size(x: f64) -> u64 {
@@ -464,9 +459,9 @@ mod tests {
     #[test]
     fn keys_sort_as_numbers_do_and_give_them_back() {
         let numbers = [f64::MIN, -1.5, -1e-310, 0.0, 5e-324, 1.0, 1.0 + f64::EPSILON, 1e300, f64::MAX];
-        assert!(numbers.windows(2).all(|pair| bits(pair[0]) < bits(pair[1])));
-        assert!(numbers.iter().all(|&x| number(bits(x), 0) == x));
-        assert_eq!(bits(-0.0), bits(0.0));
+        assert!(numbers.windows(2).all(|pair| ordered_bits(pair[0]) < ordered_bits(pair[1])));
+        assert!(numbers.iter().all(|&x| number(ordered_bits(x), 0) == x));
+        assert_eq!(ordered_bits(-0.0), ordered_bits(0.0));
     }
 
     #[test]
@@ -524,7 +519,7 @@ mod tests {
             let mut sorted: Vec<f64> = rows.iter().map(|row| row.0).collect();
             sorted.sort_by(f64::total_cmp);
             let quartiles = sorted[45_000] - sorted[15_000];
-            let gap = |x: f64| (x - number(bits(x) >> spectrum.level, spectrum.level)).abs();
+            let gap = |x: f64| (x - number(ordered_bits(x) >> spectrum.level, spectrum.level)).abs();
             let worst = sorted[15_000..45_000].iter().map(|&x| gap(x)).fold(0.0, f64::max);
             assert!(worst <= precision * quartiles, "{name}: {}", worst / quartiles);
         }

@@ -238,13 +238,6 @@ impl Statistics {
         }
         let ids: Vec<usize> =
             self.classes.sorted().into_iter().filter(|&id| !self.class_weight.is_zero(0, id)).collect();
-        // Words are by far the most that there is to copy.
-        if ids.iter().copied().eq(0..self.classes.len())
-            && self.class_weight.is_canonical()
-            && self.factors.iter().all(|factor| factor.is_canonical_text())
-        {
-            return Cow::Borrowed(self);
-        }
         Cow::Owned(Statistics {
             schema: self.schema.clone(),
             rows: self.rows,

@@ -9,6 +9,8 @@ use std::hash::{BuildHasher, Hasher};
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
 
+use crate::numerics::ordered_bits;
+
 /// Distinct strings, numbered from zero. Two vocabularies are matched by name, never by number.
 #[derive(Clone, Default)]
 pub struct Vocabulary {
@@ -234,12 +236,6 @@ fn beginning(name: &str) -> u64 {
 /// The number that a name is, if it is one.
 fn number_of(name: &str) -> Option<f64> {
     name.parse().ok().filter(|x: &f64| x.is_finite()).map(|x| x + 0.0) // -0 and 0 are one number
-}
-
-/// The bits of a number, turned so that they sort as numbers do.
-fn ordered_bits(number: f64) -> u64 {
-    let bits = number.to_bits();
-    if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
 }
 
 impl Vocabulary {

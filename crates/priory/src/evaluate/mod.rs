@@ -33,7 +33,7 @@ use crate::exact::ExactSum;
 use crate::moments::Wide;
 use crate::moments::engine::{Loop, vectorized};
 use crate::numerics;
-use crate::posterior::{Outcome, Scores, argmax, exp_of_negative};
+use crate::posterior::{Outcome, Scores, argmax, log_sum};
 use crate::tally::Tally;
 use crate::vocabulary::Vocabulary;
 use ranking::Ranking;
@@ -390,15 +390,6 @@ impl Loop for LogOdds<'_> {
             *odds = (x - self.largest) - numerics::ln_1p((self.rest - weight).max(0.0));
         }
     }
-}
-
-/// log Σ exp(x), however small the terms are.
-fn log_sum(terms: impl Iterator<Item = f64> + Clone) -> f64 {
-    let largest = terms.clone().fold(f64::NEG_INFINITY, f64::max);
-    if largest == f64::NEG_INFINITY {
-        return largest;
-    }
-    largest + libm::log(terms.map(|x| exp_of_negative(x - largest)).sum())
 }
 
 /// Log-odds without the digits that depend on the order in which the log-joints were summed: what is the same in

@@ -13,6 +13,7 @@
 use std::borrow::Cow;
 
 use crate::exact::{ExactSum, two_sum};
+use crate::numerics::ordered_bits;
 
 /// Distinct scores kept for a class.
 const MOST_SCORES: usize = 1 << 17;
@@ -259,13 +260,6 @@ fn positive_terms(mut rest: ExactSum) -> Vec<f64> {
         terms.push(term);
     }
     terms
-}
-
-/// The bits of a number, turned so that they sort as numbers do: −∞ first, ∞ last, −0 as 0. Numbers of opposite
-/// sign mirror each other, whatever is dropped.
-fn ordered_bits(x: f64) -> u64 {
-    let bits = (x + 0.0).to_bits();
-    if x < 0.0 { !bits } else { bits | (1 << 63) }
 }
 
 fn without_low_bits(key: u64, bits: u32) -> u64 {

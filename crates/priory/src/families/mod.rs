@@ -236,11 +236,6 @@ impl FamilyStatistics {
         }
     }
 
-    /// Whether this is text in canonical form, which need not be copied to get it.
-    pub(crate) fn is_canonical_text(&self) -> bool {
-        matches!(self, FamilyStatistics::Text(_, text) if text.is_canonical())
-    }
-
     pub(crate) fn canonical(&self, classes: &[usize]) -> Self {
         match self {
             FamilyStatistics::Category(column, category) => {

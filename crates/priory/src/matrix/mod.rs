@@ -23,7 +23,7 @@ pub use gaussian::{GaussianScores, GaussianSums, Gaussians};
 pub use labels::{encode, order};
 pub use linear::LinearScores;
 
-use crate::posterior::{argmax, exp_of_negative};
+use crate::posterior::{argmax, exp_of_negative, largest, log_sum};
 
 /// Rows that hold mostly zeros: the others and where they stand, row after row.
 #[derive(Debug, Clone, Copy)]
@@ -80,7 +80,7 @@ pub fn above(x: f64, threshold: f64) -> f64 {
 /// Turns log-joints, so many classes a row, into log P(class | x).
 pub fn normalize_log(scores: &mut [f64], classes: usize) {
     for row in scores.chunks_exact_mut(classes) {
-        let log_evidence = log_sum(row);
+        let log_evidence = log_sum(row.iter().copied());
         row.iter_mut().for_each(|x| *x -= log_evidence);
     }
 }
@@ -88,28 +88,11 @@ pub fn normalize_log(scores: &mut [f64], classes: usize) {
 /// Turns log-joints, so many classes a row, into P(class | x); they are NaN if every class calls the row impossible.
 pub fn normalize(scores: &mut [f64], classes: usize) {
     for row in scores.chunks_exact_mut(classes) {
-        let largest = largest(row);
+        let largest = largest(row.iter().copied());
         row.iter_mut().for_each(|x| *x = exp_of_negative(*x - largest));
         let sum: f64 = row.iter().sum();
         row.iter_mut().for_each(|x| *x /= sum);
     }
-}
-
-/// log Σ exp x. Infinite or NaN if the largest x is.
-fn log_sum(row: &[f64]) -> f64 {
-    let largest = largest(row);
-    if !largest.is_finite() {
-        return largest;
-    }
-    let sum: f64 = row.iter().map(|x| exp_of_negative(x - largest)).sum();
-    largest + libm::log(sum)
-}
-
-/// The largest of these; NaN if one of them is.
-fn largest(row: &[f64]) -> f64 {
-    row.iter()
-        .copied()
-        .fold(f64::NEG_INFINITY, |largest, x| if x > largest || x.is_nan() { x } else { largest })
 }
 
 /// The most probable class of every row; of equals the first.
