@@ -53,7 +53,7 @@ pub mod words;
 pub use batch::{Batch, BatchColumn, CategoryColumn, KeptColumn, MISSING, TextColumn};
 pub use error::{Error, Result};
 pub use evaluate::{
-    CalibrationBin, ClassReport, Evaluation, EvaluationReport, FoldModel, FoldModels, FoldParts,
+    CalibrationBin, ClassReport, Evaluation, EvaluationReport, FoldModel, FoldModels, FoldPart, FoldParts,
     FoldStatistics, Folds, HEAVIEST_ROW, Holdout, MOST_CONFUSED, MOST_FOLDS, majority_class,
 };
 pub use exact::ExactSum;

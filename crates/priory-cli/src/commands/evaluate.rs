@@ -9,8 +9,8 @@ use std::{panic, thread};
 
 use anyhow::{Result, bail};
 use priory::{
-    Batch, Evaluation, EvaluationReport, FoldModel, FoldModels, FoldParts, FoldStatistics, Folds, Holdout,
-    Schema, Settings, Statistics, majority_class,
+    Batch, Evaluation, EvaluationReport, FoldModel, FoldModels, FoldPart, FoldParts, FoldStatistics, Folds,
+    Holdout, Schema, Settings, Statistics, majority_class,
 };
 use priory_input::Turn;
 use serde_json::Value;
@@ -127,7 +127,7 @@ impl<'a> Split<'a> {
                 };
                 tables.evaluate(kept, schema, look, |evaluation, tests| {
                     evaluation.skip(tests.skipped());
-                    tests.parts().try_for_each(|(_, part)| test.observe(evaluation, part))
+                    tests.parts().iter().try_for_each(|part| test.observe_part(evaluation, part))
                 })
             }
             Split::LeaveOneOut => {
@@ -190,9 +190,12 @@ impl Test {
         let batch = batch.only(&self.schema, self.model.schema());
         evaluation.observe(self.model.classes(), &batch, &self.model.score(&batch)?, &self.baseline)
     }
+
+    fn observe_part(&self, evaluation: &mut Evaluation, part: &FoldPart) -> priory::Result<()> {
+        part.evaluate(&self.schema, &self.model, &self.baseline, evaluation)
+    }
 }
 
-/// The rows to test on, as a single part.
 /// The models of all folds, several estimated at once.
 fn fold_models(
     statistics: &FoldStatistics,
@@ -216,6 +219,7 @@ fn fold_models(
     Ok(FoldModels::new(in_order.collect::<priory::Result<_>>()?, total.schema()))
 }
 
+/// The rows to test on, as a single part.
 fn test_rows(batch: &Batch, is_test: &[Option<bool>]) -> priory::Result<FoldParts> {
     let assigned: Vec<Option<usize>> =
         is_test.iter().map(|test| test.filter(|&test| test).map(|_| 0)).collect();

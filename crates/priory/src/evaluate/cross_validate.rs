@@ -3,7 +3,7 @@
 //! Statistics of fold j are Sⱼ, of everything S = Σ Sⱼ. The model that is asked about fold j follows from S − Sⱼ,
 //! bit for bit what training on the other folds would give. With a fold for every row it is leave-one-out.
 
-use super::Evaluation;
+use super::{Evaluation, FoldParts};
 use crate::batch::Batch;
 use crate::error::{Error, Result};
 use crate::leave_one_out::LeaveOneOut;
@@ -49,16 +49,15 @@ impl FoldStatistics {
     /// # Panics
     /// If there is no such fold.
     pub fn observe(&mut self, batch: &Batch, assigned: &[Option<usize>]) -> Result<FoldParts> {
-        let parts = FoldParts::new(batch, assigned)?;
-        for (fold, part) in parts.parts() {
+        FoldParts::with(batch, assigned, |fold, rows| {
             let statistics = &mut self.folds[fold];
-            if statistics.observe(part).is_err() {
+            if statistics.observe(rows).is_err() {
                 // The part numbers its rows anew. The batch knows which row it is.
                 let rows = (0..batch.rows).filter(|&row| assigned[row] == Some(fold));
                 statistics.observe_rows(batch, rows)?;
             }
-        }
-        Ok(parts)
+            Ok(())
+        })
     }
 
     /// Adds everything that `other` remembers, fold by fold.
@@ -176,51 +175,11 @@ impl FoldModels {
     /// # Panics
     /// If there is no such fold.
     pub fn evaluate(&self, parts: &FoldParts, evaluation: &mut Evaluation) -> Result<()> {
-        for (fold, part) in parts.parts() {
-            let model = self.model(fold);
-            let part = part.only(&self.schema, model.schema());
-            evaluation.observe(model.classes(), &part, &model.score(&part)?, self.baseline(fold))?;
+        for part in parts.parts() {
+            part.evaluate(&self.schema, self.model(part.fold()), self.baseline(part.fold()), evaluation)?;
         }
         evaluation.skip(parts.skipped());
         Ok(())
-    }
-}
-
-/// A batch taken apart, fold by fold.
-#[derive(Debug, Clone)]
-pub struct FoldParts {
-    parts: Vec<(usize, Batch)>,
-    skipped: u64,
-}
-
-impl FoldParts {
-    /// Takes a batch apart as [`Folds::assign`](super::Folds::assign) says.
-    ///
-    /// # Errors
-    /// If a weight is one that [`Evaluation::observe`] would refuse. The parts number their rows anew, so it is said
-    /// before.
-    pub fn new(batch: &Batch, assigned: &[Option<usize>]) -> Result<Self> {
-        Evaluation::check(batch)?;
-        let folds = assigned.iter().flatten().max().map_or(0, |last| last + 1);
-        let rows = by_fold(folds, assigned);
-        let parts = rows.iter().enumerate().filter(|(_, rows)| !rows.is_empty());
-        let parts = parts.map(|(fold, rows)| (fold, batch.select(rows))).collect();
-        Ok(FoldParts { parts, skipped: batch.classes.missing() as u64 })
-    }
-
-    /// The folds that have rows, and their rows.
-    pub fn parts(&self) -> impl Iterator<Item = (usize, &Batch)> {
-        self.parts.iter().map(|(fold, part)| (*fold, part))
-    }
-
-    /// How many rows of the batch have no class, and so no fold.
-    pub fn skipped(&self) -> u64 {
-        self.skipped
-    }
-
-    /// About how many bytes the rows take, for whoever wants to keep some.
-    pub fn memory(&self) -> usize {
-        self.parts.iter().map(|(_, part)| part.memory()).sum()
     }
 }
 
@@ -233,7 +192,8 @@ impl Evaluation {
     pub fn observe_leave_one_out(&mut self, left_out: &LeaveOneOut<'_>, batch: &Batch) -> Result<()> {
         let scores = left_out.score(batch)?;
         let majority = Majority::new(left_out.statistics);
-        self.observe_against(left_out.classes(), batch, &scores, |row| {
+        self.unseen += scores.unseen();
+        self.observe_against(left_out.classes(), batch, &[], &scores, |row| {
             majority.without(batch.classes.value(row).unwrap_or_default(), batch.weight(row))
         })
     }
@@ -273,12 +233,4 @@ impl<'a> Majority<'a> {
         });
         heaviest(weights).map_or("", |(name, _)| name)
     }
-}
-
-/// The rows of each fold, found in one pass whatever the number of folds.
-fn by_fold(folds: usize, assigned: &[Option<usize>]) -> Vec<Vec<usize>> {
-    let mut rows = vec![Vec::new(); folds];
-    let dealt = assigned.iter().enumerate().filter_map(|(row, fold)| Some((row, (*fold)?)));
-    dealt.for_each(|(row, fold)| rows[fold].push(row));
-    rows
 }

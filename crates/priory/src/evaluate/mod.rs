@@ -15,6 +15,7 @@
 //! of merging gives the same report.
 
 mod cross_validate;
+mod parts;
 mod ranking;
 mod report;
 mod split;
@@ -23,7 +24,8 @@ mod tests;
 
 use std::collections::BTreeMap;
 
-pub use cross_validate::{FoldModel, FoldModels, FoldParts, FoldStatistics, majority_class};
+pub use cross_validate::{FoldModel, FoldModels, FoldStatistics, majority_class};
+pub use parts::{FoldPart, FoldParts};
 pub use report::{CalibrationBin, ClassReport, EvaluationReport, MOST_CONFUSED};
 pub use split::{Folds, Holdout, MOST_FOLDS};
 
@@ -119,7 +121,9 @@ impl Evaluation {
         scores: &Scores,
         baseline: &str,
     ) -> Result<()> {
-        self.observe_against(classes, batch, scores, |_| baseline)
+        self.observe_against(classes, batch, &[], scores, |_| baseline)?;
+        self.unseen += scores.unseen();
+        Ok(())
     }
 
     /// Whether [`observe`](Self::observe) would take a batch, for whoever wants to know before scoring it.
@@ -143,11 +147,13 @@ impl Evaluation {
         self.skipped += rows;
     }
 
-    /// Adds the predictions for a batch, with a baseline for each row.
+    /// Adds the predictions for a batch, with a baseline for each row. Each row stands for so many that are alike and
+    /// weigh one each; where there are no `copies`, for itself.
     fn observe_against<'a>(
         &mut self,
         classes: &[String],
         batch: &Batch,
+        copies: &[u32],
         scores: &Scores,
         baseline: impl Fn(usize) -> &'a str,
     ) -> Result<()> {
@@ -158,7 +164,6 @@ impl Evaluation {
         let mut id_of: Vec<Option<usize>> = vec![None; batch.classes.values.len() + 1];
         let mut ranked = RankedRows::new(classes.len());
         let mut row_posterior = RowPosterior::default();
-        self.unseen += scores.unseen();
         for row in 0..batch.rows {
             let Some(true_name) = batch.classes.value(row) else {
                 self.skipped += 1;
@@ -174,21 +179,22 @@ impl Evaluation {
             let RowPosterior { best, probability, log_odds } = &row_posterior;
             let is_correct = ids[*best] == true_id;
             let outcome = scores.outcome(row);
-            self.rows += 1;
-            self.impossible += u64::from(outcome == Outcome::Impossible);
-            self.no_evidence += u64::from(outcome == Outcome::NoEvidence);
-            self.weight.add(weight);
-            self.confusion.entry((true_id, ids[*best])).or_default().add(weight);
+            let copies = copies.get(row).map_or(1, |&copies| u64::from(copies));
+            let together = copies as f64 * weight;
+            self.rows += copies;
+            self.impossible += if outcome == Outcome::Impossible { copies } else { 0 };
+            self.no_evidence += if outcome == Outcome::NoEvidence { copies } else { 0 };
+            self.weight.add(together);
+            self.confusion.entry((true_id, ids[*best])).or_default().add(together);
             if baseline(row) == true_name {
-                self.baseline_correct.add(weight);
+                self.baseline_correct.add(together);
             }
 
             let confidence = probability[*best];
             // As in the usual definition a bin holds its upper end, not its lower.
             let bin = ((confidence * BINS as f64).ceil() as usize).clamp(1, BINS) - 1;
-            self.calibration.add(bin, WEIGHT, weight);
-            self.calibration.add(bin, CONFIDENCE, weight * confidence);
-            self.calibration.add(bin, CORRECT, if is_correct { weight } else { 0.0 });
+            self.calibration.add(bin, WEIGHT, together);
+            self.calibration.add(bin, CORRECT, if is_correct { together } else { 0.0 });
 
             // Unless the model knows the true class, that has probability zero.
             let (mut is_known, mut loss, mut brier) = (false, f64::INFINITY, 0.0);
@@ -203,17 +209,20 @@ impl Evaluation {
             }
             if !is_known {
                 brier += 1.0;
-                let last = [(f64::NEG_INFINITY, true, weight)];
+                let last = [(f64::NEG_INFINITY, true, together)];
                 let most_scores = ranking::most_scores(self.classes.len());
                 self.rankings[true_id].extend(last.into_iter(), most_scores, &mut self.scratch);
             }
-            if loss.is_finite() {
-                self.loss.add(weight * loss);
-            } else {
-                self.zero_probability_rows += 1;
+            if loss == f64::INFINITY {
+                (loss, self.zero_probability_rows) = (0.0, self.zero_probability_rows + copies);
             }
-            self.brier.add(weight * brier);
-            ranked.push(log_odds, true_id, weight);
+            // A product by their number could lose digits, and then it would show which rows were taken together.
+            for _ in 0..copies {
+                self.calibration.add(bin, CONFIDENCE, weight * confidence);
+                self.loss.add(weight * loss);
+                self.brier.add(weight * brier);
+            }
+            ranked.push(log_odds, true_id, together);
             if ranked.is_full() {
                 self.rank(&ids, &mut ranked);
             }

@@ -34,12 +34,10 @@ pub(super) fn most_scores(classes: usize) -> usize {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Ranking {
     dropped_bits: u32,
-    /// Sorted and added up as far as `compacted`.
+    /// Sorted, and ties added up.
     entries: Vec<Entry>,
-    compacted: usize,
-    /// The keys of rows of other classes that count one each, before they become entries. With many classes and no
-    /// weights almost every row is one of these, and bare numbers are sorted fastest.
-    others: Vec<u64>,
+    /// What came since, in any order.
+    new: Vec<Entry>,
 }
 
 /// Room to work in that all rankings share; taking memory anew would take longer than what is done with it.
@@ -64,26 +62,23 @@ impl Ranking {
         most_scores: usize,
         scratch: &mut Scratch,
     ) {
-        for (score, is_positive, weight) in rows {
-            let key = without_low_bits(ordered_bits(score), self.dropped_bits);
-            if !is_positive && weight == 1.0 {
-                self.others.push(key);
-            } else {
-                self.entries.push(Entry { key, weight: if is_positive { weight } else { -weight } });
-            }
-        }
+        self.new.extend(rows.map(|(score, is_positive, weight)| Entry {
+            key: without_low_bits(ordered_bits(score), self.dropped_bits),
+            weight: if is_positive { weight } else { -weight },
+        }));
         // It takes going through everything that is kept, so there should be enough that is new.
-        let new = self.others.len() + self.entries.len() - self.compacted;
-        if new >= FEW_ENTRIES.max(self.compacted).max(2 * most_scores) {
+        if self.new.len() >= FEW_ENTRIES.max(self.entries.len()).max(2 * most_scores) {
             self.compact(most_scores, scratch);
         }
     }
 
     /// Adds the rows of `other`.
     pub(super) fn merge(&mut self, other: &Ranking, most_scores: usize, scratch: &mut Scratch) {
-        self.entries.extend_from_slice(&other.entries);
-        self.others.extend_from_slice(&other.others);
-        self.drop_bits(self.dropped_bits.max(other.dropped_bits));
+        self.new.extend_from_slice(&other.entries);
+        self.new.extend_from_slice(&other.new);
+        if other.dropped_bits > self.dropped_bits {
+            self.drop_bits(other.dropped_bits);
+        }
         self.compact(most_scores, scratch);
     }
 
@@ -103,7 +98,7 @@ impl Ranking {
             let last = without_low_bits(ordered_bits(f64::NEG_INFINITY), whole.dropped_bits);
             let terms =
                 positive_terms(unranked).into_iter().map(|weight| Entry { key: last, weight: -weight });
-            whole.to_mut().entries.extend(terms);
+            whole.to_mut().new.extend(terms);
             whole.to_mut().compact(most_scores, &mut scratch);
         }
         let (negatives, positives) = (negatives.value(), positives.value());
@@ -112,7 +107,7 @@ impl Ranking {
         }
         let (mut area, mut below) = (0.0, 0.0);
         for tied in whole.entries.chunk_by(|a, b| a.key == b.key) {
-            let [negative, positive] = match sums_without_error(tied, 0.0) {
+            let [negative, positive] = match sums_without_error(tied, [0.0; 2]) {
                 Some([negative, positive]) => [-negative, positive],
                 None => weights_of(tied).map(|weight| weight.value()),
             };
@@ -123,13 +118,12 @@ impl Ranking {
     }
 
     fn is_compact(&self, most_scores: usize) -> bool {
-        self.others.is_empty() && self.entries.len() == self.compacted && self.compacted <= most_scores
+        self.new.is_empty() && self.entries.len() <= most_scores
     }
 
     /// Sorts, adds up what ties, and drops as many bits as it takes.
     pub(super) fn compact(&mut self, most_scores: usize, scratch: &mut Scratch) {
-        self.entries.sort_by_key(|entry| entry.key); // nearly all are in order, which this finds
-        self.others.sort_unstable();
+        self.new.sort_unstable_by_key(|entry| entry.key);
         self.add_up_ties(scratch);
         // There are at least as many entries as distinct keys.
         if self.entries.len() > most_scores {
@@ -139,31 +133,20 @@ impl Ranking {
                 self.add_up_ties(scratch);
             }
         }
-        self.compacted = self.entries.len();
     }
 
-    /// Leaves one entry for the negatives and one for the positives at each key, or as many as it takes to be exact.
-    /// Entries and others are sorted.
+    /// Brings the new among the others, and leaves one entry for the negatives and one for the positives at each key, or
+    /// as many as it takes to be exact. Both are sorted.
     fn add_up_ties(&mut self, scratch: &mut Scratch) {
         let summed = &mut scratch.entries;
         summed.clear();
-        let mut entries = &self.entries[..];
-        let mut others = &self.others[..];
-        while let Some(&key) = others.first() {
-            // Between two of them there mostly is no entry.
-            let before = leading(entries, |entry| entry.key < key);
-            entries[..before]
-                .chunk_by(|a, b| a.key == b.key)
-                .for_each(|tied| add_up(tied[0].key, tied, 0.0, summed));
-            let (tied, later) =
-                entries[before..].split_at(leading(&entries[before..], |entry| entry.key == key));
-            let ones = leading(others, |&other| other == key);
-            add_up(key, tied, ones as f64, summed);
-            (entries, others) = (later, &others[ones..]);
+        let (mut old, mut new) = (&self.entries[..], &self.new[..]);
+        while let Some(key) = [old, new].into_iter().filter_map(|some| Some(some.first()?.key)).min() {
+            let (old_tied, new_tied) = (leading(&mut old, key), leading(&mut new, key));
+            add_up(key, old_tied, new_tied, summed);
         }
-        entries.chunk_by(|a, b| a.key == b.key).for_each(|tied| add_up(tied[0].key, tied, 0.0, summed));
         std::mem::swap(&mut self.entries, summed);
-        self.others.clear();
+        self.new.clear();
     }
 
     /// The fewest low bits without which at most so many distinct keys remain. The entries are sorted, so two
@@ -188,38 +171,39 @@ impl Ranking {
     fn drop_bits(&mut self, bits: u32) {
         self.dropped_bits = bits;
         self.entries.iter_mut().for_each(|entry| entry.key = without_low_bits(entry.key, bits));
-        self.others.iter_mut().for_each(|key| *key = without_low_bits(*key, bits));
+        self.new.iter_mut().for_each(|entry| entry.key = without_low_bits(entry.key, bits));
     }
 }
 
-/// How many of the first things are such.
+/// Takes the first entries away, as many as have this key.
 #[inline]
-fn leading<T>(things: &[T], is_such: impl Fn(&T) -> bool) -> usize {
-    things.iter().position(|thing| !is_such(thing)).unwrap_or(things.len())
+fn leading<'a>(entries: &mut &'a [Entry], key: u64) -> &'a [Entry] {
+    let count = entries.iter().position(|entry| entry.key != key).unwrap_or(entries.len());
+    entries.split_off(..count).unwrap_or_default()
 }
 
-/// Appends the sum of what is tied, and of negatives that count one each, negatives first.
-fn add_up(key: u64, tied: &[Entry], others: f64, summed: &mut Vec<Entry>) {
-    match tied {
-        [] => summed.push(Entry { key, weight: -others }),
-        [alone] if others == 0.0 => summed.push(*alone),
-        _ => {
-            if let Some(sums) = sums_without_error(tied, others) {
-                let sums = sums.into_iter().filter(|&weight| weight != 0.0);
-                return summed.extend(sums.map(|weight| Entry { key, weight }));
-            }
-            let [mut negative, positive] = weights_of(tied);
-            negative.add(others);
-            let terms =
-                positive_terms(negative).into_iter().map(|weight| -weight).chain(positive_terms(positive));
-            summed.extend(terms.map(|weight| Entry { key, weight }));
-        }
+/// Appends the sum of what is tied, negatives first.
+#[inline]
+fn add_up(key: u64, old: &[Entry], new: &[Entry], summed: &mut Vec<Entry>) {
+    if let ([alone], []) | ([], [alone]) = (old, new) {
+        return summed.push(*alone);
     }
+    let sums = sums_without_error(old, [0.0; 2]).and_then(|sums| sums_without_error(new, sums));
+    if let Some(sums) = sums {
+        let sums = sums.into_iter().filter(|&weight| weight != 0.0);
+        return summed.extend(sums.map(|weight| Entry { key, weight }));
+    }
+    let [mut negative, mut positive] = weights_of(old);
+    let [more_negative, more_positive] = weights_of(new);
+    negative.merge(&more_negative);
+    positive.merge(&more_positive);
+    let terms = positive_terms(negative).into_iter().map(|weight| -weight).chain(positive_terms(positive));
+    summed.extend(terms.map(|weight| Entry { key, weight }));
 }
 
-/// The weights of negatives and of positives, the former below zero, if plain sums lose nothing.
-fn sums_without_error(entries: &[Entry], others: f64) -> Option<[f64; 2]> {
-    let mut sums = [-others, 0.0];
+/// The weights of negatives and of positives, the former below zero, and what they are added to, if plain sums lose
+/// nothing.
+fn sums_without_error(entries: &[Entry], mut sums: [f64; 2]) -> Option<[f64; 2]> {
     for entry in entries {
         let sum = &mut sums[usize::from(entry.weight > 0.0)];
         let (new, error) = two_sum(*sum, entry.weight);
@@ -236,7 +220,7 @@ fn weights_of(entries: &[Entry]) -> [ExactSum; 2] {
     let mut weights = <[ExactSum; 2]>::default();
     // Whole numbers are added up a good many at a time.
     for some in entries.chunks(64) {
-        if let Some([negative, positive]) = sums_without_error(some, 0.0) {
+        if let Some([negative, positive]) = sums_without_error(some, [0.0; 2]) {
             weights[0].add(-negative);
             weights[1].add(positive);
         } else {
@@ -375,7 +359,7 @@ mod tests {
                 256,
                 &mut scratch,
             );
-            assert!(ranking.entries.len() + ranking.others.len() <= 2 * 2 * 256 * 4);
+            assert!(ranking.entries.len() + ranking.new.len() <= 2 * 2 * 256 * 4);
         }
     }
 

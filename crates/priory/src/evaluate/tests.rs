@@ -6,6 +6,8 @@ use super::*;
 use crate::batch::{BatchColumn, CategoryColumn};
 use crate::families::Unseen;
 use crate::schema::{Column, Kind, Schema};
+use crate::settings::Settings;
+use crate::statistics::Statistics;
 
 const CLASSES: [&str; 3] = ["a", "b", "c"];
 
@@ -387,6 +389,48 @@ proptest! {
         });
         prop_assert_eq!(digits(&whole), digits(&left));
         prop_assert_eq!(digits(&whole), digits(&right));
+    }
+}
+
+/// Rows of few kinds: class, a category, a number.
+fn few_kinds() -> impl Strategy<Value = Vec<(usize, Option<usize>, f64)>> {
+    let number = prop_oneof![Just(0.0), Just(-0.0), Just(1.5), Just(f64::NAN)];
+    prop::collection::vec((0usize..3, prop::option::of(0usize..3), number), 1..120)
+}
+
+fn table(rows: &[(usize, Option<usize>, f64)]) -> Batch {
+    let mut category = CategoryColumn::default();
+    rows.iter().for_each(|row| category.push(row.1.map(|value| CLASSES[value])));
+    let classes: Vec<Option<usize>> = rows.iter().map(|row| Some(row.0)).collect();
+    let numbers = rows.iter().map(|row| row.2).collect();
+    Batch {
+        columns: vec![BatchColumn::Category(category), BatchColumn::Number(numbers)],
+        ..batch(&classes, &[])
+    }
+}
+
+proptest! {
+    #[test]
+    fn rows_that_are_alike_count_as_if_each_was_scored(learnt in few_kinds(), asked in few_kinds()) {
+        let columns = vec![Column::new("c", Kind::Category), Column::new("x", Kind::Number)];
+        let schema = Schema::new("y", columns).unwrap();
+        let mut statistics = Statistics::empty(&schema);
+        statistics.observe(&table(&learnt)).unwrap();
+        let model = statistics.estimate(&Settings::default()).unwrap();
+
+        let asked = table(&asked);
+        let mut each = Evaluation::new();
+        each.observe(model.classes(), &asked, &model.score(&asked).unwrap(), "a").unwrap();
+        let parts = FoldParts::new(&asked, &vec![Some(0); asked.rows]).unwrap();
+        let mut kinds = Evaluation::new();
+        for part in parts.parts() {
+            part.evaluate(&schema, &model, "a", &mut kinds).unwrap();
+        }
+        prop_assert_eq!(digits(&each), digits(&kinds));
+        if asked.rows >= 96 {
+            // 48 kinds at most.
+            prop_assert!(parts.memory() < asked.memory());
+        }
     }
 }
 

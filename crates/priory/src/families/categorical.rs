@@ -8,6 +8,7 @@ use std::borrow::Cow;
 
 use crate::batch::{Batch, CategoryColumn, MISSING};
 use crate::estimate::{Evidence, Ratio, Scalar, Smoother};
+use crate::families::lookup::{self, NO_ROW};
 use crate::families::{CountedRow, Removed};
 use crate::settings::{MissingValues, Settings};
 use crate::tally::Tally;
@@ -317,19 +318,13 @@ impl CategoricalLikelihood {
 
     /// Adds log P(x | class) of every row to its scores. Returns how many values were never met in training.
     pub(crate) fn add_log_likelihood(&self, column: &CategoryColumn, scores: &mut [f64]) -> u64 {
-        let row_of = self.rows_of(column);
-        let mut unseen = 0;
-        for (scores, &code) in scores.chunks_exact_mut(self.classes).zip(&column.codes) {
-            let row = row_of[code as usize];
-            unseen += u64::from(row == UNSEEN_ROW);
-            if row == self.neutral {
-                continue;
-            }
-            for (score, log_likelihood) in scores.iter_mut().zip(self.row(row)) {
-                *score += log_likelihood;
-            }
-        }
-        unseen
+        let rows: Vec<usize> = self.rows_of(column);
+        let unseen = column.codes.iter().filter(|&&code| rows[code as usize] == UNSEEN_ROW).count();
+        let row_of: Vec<u32> =
+            rows.iter().map(|&row| if row == self.neutral { NO_ROW } else { row as u32 }).collect();
+        let rows = column.codes.iter().map(|&code| row_of[code as usize]);
+        lookup::add_rows(&self.table, self.classes, rows, scores);
+        unseen as u64
     }
 
     /// log P(x | class) for each class, and whether the value was met in training.

@@ -5,6 +5,7 @@ pub(crate) mod categorical;
 pub(crate) mod counted;
 pub(crate) mod discriminant;
 pub(crate) mod joint;
+pub(crate) mod lookup;
 pub(crate) mod number;
 pub(crate) mod text;
 

@@ -14,7 +14,9 @@
 use std::f64::consts::PI;
 
 use super::background::{Background, Share};
+use super::memo::Memo;
 use super::numbers::{NumberColumn, Numbers};
+use crate::moments::engine::{Loop, vectorized};
 use crate::numerics;
 use crate::spectrum::Weighed;
 
@@ -88,16 +90,15 @@ impl KernelLikelihood {
 
     /// Adds log p(x | class) of every row to its scores; a missing x adds nothing.
     pub(crate) fn add_log_likelihood(&self, values: &[f64], scores: &mut [f64]) {
+        let is_tabulated = |x| self.table.as_ref().is_some_and(|table| table.covers(x));
         for (scores, &x) in scores.chunks_exact_mut(self.classes.len()).zip(values) {
-            match self.table.as_ref().and_then(|table| table.around(x)) {
-                Some((part, left, right)) => {
-                    for ((score, left), right) in scores.iter_mut().zip(left).zip(right) {
-                        *score += between(part, *left, *right);
-                    }
-                }
-                None if x.is_nan() => {}
-                None => scores.iter_mut().zip(&self.classes).for_each(|(score, class)| *score += class.ln(x)),
+            if !x.is_nan() && !is_tabulated(x) {
+                scores.iter_mut().zip(&self.classes).for_each(|(score, class)| *score += class.ln(x));
             }
+        }
+        if let Some(table) = &self.table {
+            let places = Memo::map(values, None, |x| place(&table.points, x));
+            vectorized(Interpolate { table, places, scores });
         }
     }
 }
@@ -131,12 +132,30 @@ impl Table {
         Some(Table { ln, classes: classes.len(), points })
     }
 
-    /// How far x is from one point to the next, and what stands there.
-    #[inline]
-    fn around(&self, x: f64) -> Option<(f64, &[f64], &[f64])> {
-        let (left, part) = place(&self.points, x)?;
-        let (a, b) = self.ln[left * self.classes..(left + 2) * self.classes].split_at(self.classes);
-        Some((part, a, b))
+    /// Whether x lies between two points.
+    fn covers(&self, x: f64) -> bool {
+        matches!(&self.points[..], [first, .., last] if (*first..*last).contains(&x))
+    }
+}
+
+/// Rows for which it is known between which points of a table they lie, and how far from one to the next.
+struct Interpolate<'a, P> {
+    table: &'a Table,
+    places: P,
+    scores: &'a mut [f64],
+}
+
+impl<P: Iterator<Item = Option<(usize, f64)>>> Loop for Interpolate<'_, P> {
+    #[inline(always)]
+    fn run(self) {
+        let classes = self.table.classes;
+        for (scores, place) in self.scores.chunks_exact_mut(classes).zip(self.places) {
+            let Some((left, part)) = place else { continue };
+            let (left, right) = self.table.ln[left * classes..(left + 2) * classes].split_at(classes);
+            for ((score, left), right) in scores.iter_mut().zip(left).zip(right) {
+                *score += between(part, *left, *right);
+            }
+        }
     }
 }
 
@@ -282,13 +301,27 @@ fn sums_at(points: &[f64], bumps: &[Bump]) -> Vec<f64> {
     for bump in bumps {
         let first = points.partition_point(|&point| point < bump.value - bump.reach());
         let within = points[first..].partition_point(|&point| point <= bump.value + bump.reach());
-        let (height, scale) = (bump.weight * bump.peak(), 1.0 / bump.bandwidth);
-        for (sum, point) in sums[first..].iter_mut().zip(&points[first..first + within]) {
-            let z = (point - bump.value) * scale;
+        vectorized(Heights { bump, points: &points[first..first + within], sums: &mut sums[first..] });
+    }
+    sums
+}
+
+/// A kernel to be added to the sums at the points that it reaches.
+struct Heights<'a> {
+    bump: &'a Bump,
+    points: &'a [f64],
+    sums: &'a mut [f64],
+}
+
+impl Loop for Heights<'_> {
+    #[inline(always)]
+    fn run(self) {
+        let (height, scale) = (self.bump.weight * self.bump.peak(), 1.0 / self.bump.bandwidth);
+        for (sum, point) in self.sums.iter_mut().zip(self.points) {
+            let z = (point - self.bump.value) * scale;
             *sum += height * numerics::exp(-0.5 * z * z);
         }
     }
-    sums
 }
 
 /// The logarithm of a density at points that are joined by straight lines.

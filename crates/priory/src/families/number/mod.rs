@@ -46,7 +46,7 @@ use without_one::ln_without_one;
 use crate::error::{Error, Result};
 use crate::estimate::Smoother;
 use crate::exact::ExactSum;
-use crate::families::Removed;
+use crate::families::{Removed, lookup};
 use crate::moments::Moments;
 use crate::settings::{Family, Settings};
 use crate::spectrum::Spectrum;
@@ -395,11 +395,16 @@ impl Fitted {
 }
 
 fn add<D>(classes: &[D], values: &[f64], scores: &mut [f64], ln: impl Fn(&D, f64) -> f64) {
-    let mut memo = Memo::new(classes.len(), values.len());
+    let mut memo = Memo::new(values.len());
+    let mut table = vec![0.0; memo.slots() * classes.len()];
     for (scores, &x) in scores.chunks_exact_mut(classes.len()).zip(values) {
         if !x.is_nan() {
-            let lns = memo.get(x, |class| ln(&classes[class], x));
-            scores.iter_mut().zip(lns).for_each(|(score, ln)| *score += ln);
+            let (slot, known) = memo.slot(x);
+            let lns = &mut table[slot * classes.len()..][..classes.len()];
+            if !known {
+                lns.iter_mut().zip(classes).for_each(|(value, class)| *value = ln(class, x));
+            }
+            lookup::add(scores, lns);
         }
     }
 }

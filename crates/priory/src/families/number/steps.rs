@@ -7,7 +7,9 @@
 //! imagined to lie beyond the last, the less likely the farther out. Since g is the same for all classes it never moves
 //! a posterior.
 
+use super::memo::Memo;
 use super::numbers::{NumberColumn, Numbers};
+use crate::families::lookup::{self, NO_ROW};
 
 /// Cut points, and what lies between them in all classes together.
 #[derive(Debug, Clone)]
@@ -138,24 +140,17 @@ impl StepsLikelihood {
     }
 
     pub(crate) fn add_log_likelihood(&self, values: &[f64], scores: &mut [f64]) {
-        // Often the same number comes again and again.
-        let mut last = (f64::NAN, 0);
+        // Beyond the numbers that were seen there is no one row for a bin.
         for (scores, &x) in scores.chunks_exact_mut(self.classes).zip(values) {
-            if x.is_nan() {
-                continue;
-            }
-            if x != last.0 {
-                last = (x, self.bins.bin(x));
-            }
-            let bin = last.1;
-            let row = bin * self.classes..(bin + 1) * self.classes;
-            if self.bins.is_beyond(x) {
+            if self.bins.is_beyond(x) && !x.is_nan() {
+                let bin = self.bins.bin(x);
                 let beyond = self.bins.ln_within(bin, x);
-                scores.iter_mut().zip(&self.ln[row]).for_each(|(score, ln)| *score += ln + beyond);
-            } else {
-                scores.iter_mut().zip(&self.ln_density[row]).for_each(|(score, ln)| *score += ln);
+                let ln = &self.ln[bin * self.classes..][..self.classes];
+                scores.iter_mut().zip(ln).for_each(|(score, ln)| *score += ln + beyond);
             }
         }
+        let row = |x| if self.bins.is_beyond(x) { NO_ROW } else { self.bins.bin(x) as u32 };
+        lookup::add_rows(&self.ln_density, self.classes, Memo::map(values, NO_ROW, row), scores);
     }
 }
 

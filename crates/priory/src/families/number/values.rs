@@ -1,7 +1,9 @@
 //! Values: every number is a value of its own, counted and smoothed as in a column of categories.
 
+use super::memo::Memo;
 use super::numbers::{NumberColumn, Numbers};
 use crate::estimate::{Evidence, Smoother};
+use crate::families::lookup::{self, NO_ROW};
 use crate::spectrum::Weighed;
 
 /// log P(x | class) for every number of every class, without one row that holds it.
@@ -73,22 +75,23 @@ impl ValuesLikelihood {
 
     /// log P(x | class), and whether x was ever seen.
     pub(crate) fn row(&self, x: f64) -> (&[f64], bool) {
+        let row = self.place(x);
+        (&self.ln[row * self.classes..][..self.classes], row < self.values.len())
+    }
+
+    /// The row of a number; the last, if it was never seen.
+    fn place(&self, x: f64) -> usize {
         let place = self.values.binary_search_by(|value| value.total_cmp(&(x + 0.0)));
-        let row = place.unwrap_or(self.values.len());
-        (&self.ln[row * self.classes..][..self.classes], place.is_ok())
+        place.unwrap_or(self.values.len())
     }
 
     /// Returns how many numbers were never seen.
     pub(crate) fn add_log_likelihood(&self, values: &[f64], scores: &mut [f64]) -> u64 {
+        let never_seen = self.values.len() as u32;
         let mut unseen = 0;
-        for (scores, &x) in scores.chunks_exact_mut(self.classes).zip(values) {
-            if x.is_nan() {
-                continue;
-            }
-            let (ln, seen) = self.row(x);
-            unseen += u64::from(!seen);
-            scores.iter_mut().zip(ln).for_each(|(score, ln)| *score += ln);
-        }
+        let rows = Memo::map(values, NO_ROW, |x| self.place(x) as u32);
+        let counted = rows.inspect(|&row| unseen += u64::from(row == never_seen));
+        lookup::add_rows(&self.ln, self.classes, counted, scores);
         unseen
     }
 }

@@ -1,0 +1,178 @@
+//! The rows of a fold, and their evaluation. Rows that are alike are kept and scored once: tables of strings and of
+//! whole numbers hold many.
+
+use hashbrown::HashMap;
+use hashbrown::hash_map::Entry;
+
+use super::Evaluation;
+use crate::batch::{Batch, BatchColumn};
+use crate::error::Result;
+use crate::model::Model;
+use crate::schema::Schema;
+
+/// A batch taken apart, fold by fold.
+#[derive(Debug, Clone)]
+pub struct FoldParts {
+    parts: Vec<FoldPart>,
+    skipped: u64,
+}
+
+impl FoldParts {
+    /// Takes a batch apart as [`Folds::assign`](super::Folds::assign) says.
+    ///
+    /// # Errors
+    /// If a weight is one that [`Evaluation::observe`] would refuse. The parts number their rows anew, so it is said
+    /// before.
+    pub fn new(batch: &Batch, assigned: &[Option<usize>]) -> Result<Self> {
+        Self::with(batch, assigned, |_, _| Ok(()))
+    }
+
+    /// The same, and shows all rows of each fold to `look`.
+    pub(super) fn with(
+        batch: &Batch,
+        assigned: &[Option<usize>],
+        mut look: impl FnMut(usize, &Batch) -> Result<()>,
+    ) -> Result<Self> {
+        Evaluation::check(batch)?;
+        let folds = assigned.iter().flatten().max().map_or(0, |last| last + 1);
+        let rows = by_fold(folds, assigned);
+        let parts = rows.iter().enumerate().filter(|(_, rows)| !rows.is_empty()).map(|(fold, rows)| {
+            let rows = batch.select(rows);
+            look(fold, &rows)?;
+            Ok(FoldPart::new(fold, rows))
+        });
+        Ok(FoldParts { parts: parts.collect::<Result<_>>()?, skipped: batch.classes.missing() as u64 })
+    }
+
+    /// The folds that have rows.
+    pub fn parts(&self) -> &[FoldPart] {
+        &self.parts
+    }
+
+    /// How many rows of the batch have no class, and so no fold.
+    pub fn skipped(&self) -> u64 {
+        self.skipped
+    }
+
+    /// About how many bytes the rows take, for whoever wants to keep some.
+    pub fn memory(&self) -> usize {
+        self.parts.iter().map(|part| part.kinds.memory() + size_of_val(&part.copies[..])).sum()
+    }
+}
+
+/// The rows of a batch that are in one fold.
+#[derive(Debug, Clone)]
+pub struct FoldPart {
+    fold: usize,
+    /// One row of each kind.
+    kinds: Batch,
+    /// How many rows there are of each kind; empty if every row is one.
+    copies: Vec<u32>,
+}
+
+impl FoldPart {
+    fn new(fold: usize, rows: Batch) -> Self {
+        match kinds(&rows) {
+            Some((kinds, copies)) => FoldPart { fold, kinds: rows.select(&kinds), copies },
+            None => FoldPart { fold, kinds: rows, copies: Vec::new() },
+        }
+    }
+
+    /// Which fold it is.
+    pub fn fold(&self) -> usize {
+        self.fold
+    }
+
+    /// Scores the rows, which are of a table with this schema, and adds the predictions to an evaluation. `baseline` is
+    /// the majority class of what the model was trained on.
+    ///
+    /// # Errors
+    /// As for [`Model::score`].
+    pub fn evaluate(
+        &self,
+        schema: &Schema,
+        model: &Model,
+        baseline: &str,
+        evaluation: &mut Evaluation,
+    ) -> Result<()> {
+        let kinds = self.kinds.only(schema, model.schema());
+        let scores = model.score(&kinds)?;
+        evaluation.unseen += match scores.unseen() {
+            0 => 0,
+            // Nobody knows which rows had them, and how many there are of these.
+            _ => model.score(&kinds.select(&self.rows()))?.unseen(),
+        };
+        evaluation.observe_against(model.classes(), &kinds, &self.copies, &scores, |_| baseline)
+    }
+
+    /// The kind of each row.
+    fn rows(&self) -> Vec<usize> {
+        let copies = |kind| self.copies.get(kind).map_or(1, |&copies| copies as usize);
+        (0..self.kinds.rows).flat_map(|kind| std::iter::repeat_n(kind, copies(kind))).collect()
+    }
+}
+
+/// The rows of each fold, found in one pass whatever the number of folds.
+fn by_fold(folds: usize, assigned: &[Option<usize>]) -> Vec<Vec<usize>> {
+    let mut rows = vec![Vec::new(); folds];
+    let dealt = assigned.iter().enumerate().filter_map(|(row, fold)| Some((row, (*fold)?)));
+    dealt.for_each(|(row, fold)| rows[fold].push(row));
+    rows
+}
+
+/// One row of each kind, and how many there are. `None` where that would not be much less than all rows: rows with
+/// weights, or documents, are taken to be all different.
+fn kinds(batch: &Batch) -> Option<(Vec<usize>, Vec<u32>)> {
+    if !batch.weights.is_empty() || batch.columns.iter().any(|column| matches!(column, BatchColumn::Text(_)))
+    {
+        return None;
+    }
+    let (mut kinds, mut copies): (Vec<usize>, Vec<u32>) = (Vec::new(), Vec::new());
+    let mut found: HashMap<u64, usize, foldhash::fast::RandomState> = HashMap::default();
+    for (row, hash) in hashes(batch).into_iter().enumerate() {
+        match found.entry(hash) {
+            Entry::Occupied(kind) if are_alike(batch, kinds[*kind.get()], row) => {
+                copies[*kind.get()] += 1;
+                continue;
+            }
+            Entry::Occupied(_) => {} // two kinds that share a hash: then each of these rows is a kind of its own
+            Entry::Vacant(vacant) => {
+                vacant.insert(kinds.len());
+            }
+        }
+        kinds.push(row);
+        copies.push(1);
+    }
+    (kinds.len() < batch.rows / 8 * 7).then_some((kinds, copies))
+}
+
+/// A number for each row that is the same for rows that are alike, and nearly always another for others.
+fn hashes(batch: &Batch) -> Vec<u64> {
+    let mix = |hash: &mut u64, value: u64| {
+        *hash = (hash.rotate_left(23) ^ value).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    };
+    let mut hashes = vec![0; batch.rows];
+    let mix_codes = |hashes: &mut [u64], codes: &[u32]| {
+        hashes.iter_mut().zip(codes).for_each(|(hash, &code)| mix(hash, u64::from(code)));
+    };
+    mix_codes(&mut hashes, &batch.classes.codes);
+    for column in &batch.columns {
+        match column {
+            BatchColumn::Category(column) => mix_codes(&mut hashes, &column.codes),
+            BatchColumn::Number(values) => {
+                hashes.iter_mut().zip(values).for_each(|(hash, value)| mix(hash, value.to_bits()));
+            }
+            BatchColumn::Text(_) => {}
+        }
+    }
+    hashes
+}
+
+fn are_alike(batch: &Batch, a: usize, b: usize) -> bool {
+    batch.classes.codes[a] == batch.classes.codes[b]
+        && batch.columns.iter().all(|column| match column {
+            BatchColumn::Category(column) => column.codes[a] == column.codes[b],
+            BatchColumn::Number(values) => values[a].to_bits() == values[b].to_bits(),
+            BatchColumn::Text(_) => false,
+        })
+}
