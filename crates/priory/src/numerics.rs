@@ -74,6 +74,23 @@ pub(crate) fn ordered_bits(x: f64) -> u64 {
     if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
 }
 
+/// The fewest low bits without which at most so many of some sorted numbers are distinct, from the bits in which
+/// neighbours differ: two become one when the highest of these goes.
+pub(crate) fn bits_to_drop(differences: impl Iterator<Item = u64>, most: usize) -> u32 {
+    let mut parted_by = [0usize; 64];
+    for bit in differences.filter_map(u64::checked_ilog2) {
+        parted_by[bit as usize] += 1;
+    }
+    let mut distinct = 1;
+    for bit in (0..64).rev() {
+        distinct += parted_by[bit as usize];
+        if distinct > most {
+            return bit + 1;
+        }
+    }
+    0
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

@@ -14,8 +14,8 @@
 use std::hash::{BuildHasher, Hasher};
 
 use crate::exact::ExactSum;
-use crate::families::CountedRow;
-use crate::numerics::ordered_bits;
+use crate::moments::engine::{Loop, vectorized};
+use crate::numerics::{bits_to_drop, ordered_bits};
 use crate::tally::Tally;
 
 /// More cells than this are not kept: the numbers are told apart less finely instead.
@@ -48,7 +48,10 @@ pub(crate) struct Weighed {
 }
 
 /// Rows that are looked up together: what one lookup waits for, the next need not.
-const ROWS_AT_ONCE: usize = 32;
+const ROWS_AT_ONCE: usize = 64;
+
+/// Rows that an empty spectrum looks at beforehand.
+const ROWS_FORESEEN: usize = 4 * MOST_CELLS;
 
 impl Spectrum {
     /// A spectrum from what [`level`](Self::level), [`cells`](Self::cells) and [`counts`](Self::counts) say; `None`
@@ -76,34 +79,43 @@ impl Spectrum {
         &self.counts
     }
 
-    /// Adds the numbers of some rows; NaN is missing.
-    pub(crate) fn observe(&mut self, values: &[f64], counted: &[CountedRow], weight: impl Fn(usize) -> f64) {
-        let mut ids = [NONE; ROWS_AT_ONCE];
-        for rows in counted.chunks(ROWS_AT_ONCE) {
-            let level = self.level;
-            for (id, row) in ids.iter_mut().zip(rows) {
-                *id = self.known_id(values[row.row as usize], row.class);
-            }
-            for (&id, &CountedRow { row, class }) in ids.iter().zip(rows) {
-                let x = values[row as usize];
-                if x.is_nan() {
-                    continue;
+    /// Adds the numbers of some rows; NaN is missing. There are no weights where every row counts one.
+    pub(crate) fn observe(&mut self, values: &[f64], classes: &[u32], weights: &[f64]) {
+        if self.cells.is_empty() && values.len() > MOST_CELLS {
+            self.foresee(values, classes);
+        }
+        let weight = |row| if weights.is_empty() { 1.0 } else { weights[row] };
+        let (mut ids, mut unknown) = ([NONE; ROWS_AT_ONCE], Vec::with_capacity(ROWS_AT_ONCE));
+        for (start, some) in (0..).step_by(ROWS_AT_ONCE).zip(values.chunks(ROWS_AT_ONCE)) {
+            let rows = start..start + some.len();
+            self.known_ids(some, &classes[rows.clone()], &mut ids);
+            for (row, &id) in rows.zip(&ids) {
+                match id {
+                    NONE => unknown.push(row),
+                    id => self.counts.add(id as usize, 0, weight(row)),
                 }
-                // Another level has other cells.
-                let id = if id != NONE && level == self.level { id } else { self.id(x, class) };
-                self.counts.add(id as usize, 0, weight(row as usize));
+            }
+            // These may change the level, and then all ids are others.
+            for row in unknown.drain(..).filter(|&row| !values[row].is_nan()) {
+                let id = self.id(values[row], classes[row]);
+                self.counts.add(id as usize, 0, weight(row));
             }
         }
     }
 
-    /// The id of the cell of a number, if it can be found in no time.
-    #[inline]
-    fn known_id(&self, x: f64, class: u32) -> u32 {
-        let x = x + 0.0; // −0 is 0
-        match self.level {
-            0 => self.index.get((ordered_bits(x), class), &self.cells).unwrap_or(NONE),
-            level => self.window.get(size(x) >> level, x.is_sign_negative(), class),
+    /// The ids of the cells of some numbers, as far as they can be found in no time.
+    fn known_ids(&self, values: &[f64], classes: &[u32], ids: &mut [u32; ROWS_AT_ONCE]) {
+        let rows = values.iter().zip(classes).zip(ids.iter_mut());
+        if self.level == 0 {
+            return rows.for_each(|((&x, &class), id)| {
+                *id = self.index.get((ordered_bits(x), class), &self.cells).unwrap_or(NONE);
+            });
         }
+        let mut places = [0; ROWS_AT_ONCE];
+        vectorized(Places { window: &self.window, level: self.level, values, classes, places: &mut places });
+        rows.zip(places).for_each(|((_, id), place)| {
+            *id = self.window.ids.get(place as usize).copied().unwrap_or(NONE);
+        });
     }
 
     /// Adds a number with a weight, which may be negative.
@@ -146,16 +158,40 @@ impl Spectrum {
         if self.cells.len() <= MOST_CELLS || self.level == MOST_DROPPED {
             return;
         }
-        // By class and then by key they stay in order when bits are dropped.
-        let mut cells: Vec<(u32, u64)> = self.cells.iter().map(|&(key, class)| (class, key)).collect();
-        cells.sort_unstable();
-        let mut level = self.level;
-        while cells.len() > MOST_CELLS && level < MOST_DROPPED {
-            level += 1;
-            cells.iter_mut().for_each(|cell| cell.1 >>= 1);
-            cells.dedup();
+        self.raise(least_level(&mut self.cells.clone(), self.level));
+    }
+
+    /// Begins with the level and the cells that the first of these rows ask for by themselves, if the level is a high one.
+    /// All rows can but ask for a higher one, and to get there level by level takes longer. What the rows weigh is not
+    /// added yet.
+    fn foresee(&mut self, values: &[f64], classes: &[u32]) {
+        // A class takes the place of the lowest bits: bare numbers are sorted fastest.
+        const LEVEL: u32 = 16;
+        let classes = &classes[..classes.len().min(ROWS_FORESEEN)];
+        if classes.iter().any(|class| class >> LEVEL > 0) {
+            return;
         }
-        self.raise(level);
+        const MISSING: u64 = u64::MAX; // no number of the highest class is as large
+        let cell = |(&x, &class): (&f64, &u32)| match x.is_nan() {
+            true => MISSING,
+            false => u64::from(class) << (64 - LEVEL) | ordered_bits(x) >> LEVEL,
+        };
+        let mut cells: Vec<u64> = values.iter().zip(classes).map(cell).collect();
+        cells.retain(|&cell| cell != MISSING);
+        cells.sort_unstable();
+        match bits_to_drop(cells.windows(2).map(|pair| pair[0] ^ pair[1]), MOST_CELLS) {
+            0 => {} // perhaps a lower level will do
+            bits => {
+                self.level = (LEVEL + bits).min(MOST_DROPPED);
+                let bits = self.level - LEVEL;
+                let cell = |cell: u64| (cell << LEVEL >> LEVEL >> bits, (cell >> (64 - LEVEL)) as u32);
+                self.cells = cells.into_iter().map(cell).collect();
+                self.cells.dedup();
+                self.index = Index::of(&self.cells);
+                self.window = Window::over(&self.cells, self.level);
+                self.counts.grow(self.cells.len(), 1);
+            }
+        }
     }
 
     /// Goes to a level at least as high.
@@ -261,6 +297,16 @@ impl Spectrum {
     }
 }
 
+/// The least level at which there are at most [`MOST_CELLS`] of these cells, which are of this level; or the highest.
+fn least_level(cells: &mut [Cell], level: u32) -> u32 {
+    // By class and then by key they stay in order when bits are dropped.
+    cells.sort_unstable_by_key(|&(key, class)| (class, key));
+    // Cells of different classes stay apart.
+    let differences =
+        cells.windows(2).map(|pair| if pair[0].1 == pair[1].1 { pair[0].0 ^ pair[1].0 } else { u64::MAX });
+    (level + bits_to_drop(differences, MOST_CELLS)).min(MOST_DROPPED)
+}
+
 /// The ids of the cells of the largest numbers, by size, sign and class: where bits are dropped, nearly all numbers are
 /// among them, and it takes one look to find one.
 #[derive(Debug, Clone, Default)]
@@ -268,13 +314,14 @@ struct Window {
     /// Sizes below and at this one are in the window, as many as there are places for.
     largest: u64,
     sizes: u64,
-    /// Places for the classes of one size and sign, a power of two.
-    classes: usize,
+    /// Places for the classes of one size and sign, a power of two, and which.
+    classes: u64,
+    class_bits: u32,
     ids: Vec<u32>,
 }
 
 impl Window {
-    const PLACES: usize = 1 << 13;
+    const PLACES: u64 = 1 << 13;
 
     fn over(cells: &[Cell], level: u32) -> Self {
         let mut window = Window::default();
@@ -283,10 +330,11 @@ impl Window {
         }
         let sizes = cells.iter().map(|&(key, _)| size_of(key, level).0);
         window.largest = sizes.max().unwrap_or(0);
-        let classes = cells.iter().map(|&(_, class)| class as usize + 1).max().unwrap_or(1);
+        let classes = cells.iter().map(|&(_, class)| u64::from(class) + 1).max().unwrap_or(1);
         window.classes = classes.next_power_of_two();
-        window.sizes = (Self::PLACES / (2 * window.classes)) as u64;
-        window.ids = vec![NONE; 2 * window.sizes as usize * window.classes];
+        window.class_bits = window.classes.ilog2();
+        window.sizes = Self::PLACES / (2 * window.classes);
+        window.ids = vec![NONE; (2 * window.sizes * window.classes) as usize];
         for (&cell, id) in cells.iter().zip(0..) {
             window.set(cell, level, id);
         }
@@ -296,22 +344,41 @@ impl Window {
     /// Whether the cell has a place, or is too small for one.
     fn set(&mut self, (key, class): Cell, level: u32, id: u32) -> bool {
         let (size, is_negative) = size_of(key, level);
-        if let Some(place) = self.place(size, is_negative, class) {
-            self.ids[place] = id;
+        let place = self.place(size, is_negative, class) as usize;
+        if let Some(known) = self.ids.get_mut(place) {
+            *known = id;
         }
-        size <= self.largest && (class as usize) < self.classes
+        size <= self.largest && u64::from(class) < self.classes
     }
 
-    #[inline]
-    fn get(&self, size: u64, is_negative: bool, class: u32) -> u32 {
-        self.place(size, is_negative, class).map_or(NONE, |place| self.ids[place])
-    }
-
-    #[inline]
-    fn place(&self, size: u64, is_negative: bool, class: u32) -> Option<usize> {
+    /// Where the id of a cell stands; [`NO_PLACE`] for those that are not in the window.
+    #[inline(always)]
+    fn place(&self, size: u64, is_negative: bool, class: u32) -> u32 {
         let below = self.largest.wrapping_sub(size);
-        let is_inside = below < self.sizes && (class as usize) < self.classes;
-        is_inside.then(|| (2 * below as usize + usize::from(is_negative)) * self.classes + class as usize)
+        let is_inside = (below < self.sizes) & (u64::from(class) < self.classes);
+        let place = ((below << 1 | u64::from(is_negative)) << self.class_bits) + u64::from(class);
+        if is_inside { place as u32 } else { NO_PLACE }
+    }
+}
+
+const NO_PLACE: u32 = u32::MAX;
+
+/// Numbers whose places are wanted.
+struct Places<'a> {
+    window: &'a Window,
+    level: u32,
+    values: &'a [f64],
+    classes: &'a [u32],
+    places: &'a mut [u32; ROWS_AT_ONCE],
+}
+
+impl Loop for Places<'_> {
+    #[inline(always)]
+    fn run(self) {
+        for ((&x, &class), place) in self.values.iter().zip(self.classes).zip(self.places) {
+            let x = x + 0.0; // −0 is 0
+            *place = self.window.place(size(x) >> self.level, x.is_sign_negative(), class);
+        }
     }
 }
 
@@ -482,12 +549,15 @@ mod tests {
         for rows in [mixed, tiny] {
             let rows: Vec<(f64, u32)> = rows;
             let values: Vec<f64> = rows.iter().map(|row| row.0).collect();
-            let counted: Vec<CountedRow> =
-                rows.iter().zip(0..).map(|(&(_, class), row)| CountedRow { row, class }).collect();
-            let mut together = Spectrum::default();
-            counted.chunks(1000).for_each(|some| together.observe(&values, some, |_| 1.0));
-            assert!(together.level > 0);
-            assert!(picture(&together) == picture(&spectrum(&rows)));
+            let classes: Vec<u32> = rows.iter().map(|row| row.1).collect();
+            // A level at a time, and with the level of many rows foreseen.
+            for together in [1000, 40_000] {
+                let mut observed = Spectrum::default();
+                let parts = values.chunks(together).zip(classes.chunks(together));
+                parts.for_each(|(values, classes)| observed.observe(values, classes, &[]));
+                assert!(observed.level > 0);
+                assert!(picture(&observed) == picture(&spectrum(&rows)));
+            }
         }
     }
 

@@ -13,7 +13,7 @@
 use std::borrow::Cow;
 
 use crate::exact::{ExactSum, two_sum};
-use crate::numerics::ordered_bits;
+use crate::numerics::{bits_to_drop, ordered_bits};
 
 /// Distinct scores kept for a class.
 const MOST_SCORES: usize = 1 << 17;
@@ -127,7 +127,8 @@ impl Ranking {
         self.add_up_ties(scratch);
         // There are at least as many entries as distinct keys.
         if self.entries.len() > most_scores {
-            let bits = self.bits_to_drop(most_scores);
+            let differences = self.entries.windows(2).map(|pair| pair[0].key ^ pair[1].key);
+            let bits = bits_to_drop(differences, most_scores);
             if bits > self.dropped_bits {
                 self.drop_bits(bits);
                 self.add_up_ties(scratch);
@@ -147,25 +148,6 @@ impl Ranking {
         }
         std::mem::swap(&mut self.entries, summed);
         self.new.clear();
-    }
-
-    /// The fewest low bits without which at most so many distinct keys remain. The entries are sorted, so two
-    /// neighbours become one when the highest bit in which they differ goes.
-    fn bits_to_drop(&self, most_scores: usize) -> u32 {
-        let mut parted_by = [0usize; 64];
-        for pair in self.entries.windows(2) {
-            if let Some(bit) = (pair[0].key ^ pair[1].key).checked_ilog2() {
-                parted_by[bit as usize] += 1;
-            }
-        }
-        let mut distinct = 1;
-        for bit in (0..64).rev() {
-            distinct += parted_by[bit as usize];
-            if distinct > most_scores {
-                return bit + 1;
-            }
-        }
-        0
     }
 
     fn drop_bits(&mut self, bits: u32) {

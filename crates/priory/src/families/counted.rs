@@ -40,6 +40,16 @@ impl<'b> CountedNumbers<'b> {
         positions.iter().map(|position| &*self.values[of(position)]).collect()
     }
 
+    /// The class of each row.
+    pub(crate) fn classes(&self) -> &[u32] {
+        &self.classes
+    }
+
+    /// The weight of each row; empty if every row counts one.
+    pub(crate) fn weights(&self) -> &[f64] {
+        &self.weights
+    }
+
     /// Some columns as a table.
     pub(crate) fn table<'a>(&'a self, columns: &'a [&'a [f64]]) -> Table<'a> {
         Table { values: Values::Columns(columns), classes: &self.classes, weights: &self.weights }

@@ -159,21 +159,15 @@ impl FamilyStatistics {
                 category.observe(batch.category(*column), counted, batch, classes);
             }
             FamilyStatistics::Joint(joint) => joint.observe(counted, batch, classes),
-            FamilyStatistics::Number(column, number) => {
-                number.grow(classes);
-                if let Some(spectrum) = &mut number.spectrum {
-                    spectrum.observe(batch.numbers(*column), counted, |row| batch.weight(row));
-                }
-            }
             FamilyStatistics::Text(column, text) => {
                 text.observe(batch.text(*column), counted, batch, classes);
             }
-            FamilyStatistics::Group(_) => {}
+            FamilyStatistics::Number(..) | FamilyStatistics::Group(_) => {}
         }
     }
 
-    /// Adds the moments of the rows, which are summed for all columns at once: of each column of numbers, in their order,
-    /// those of every class.
+    /// Adds the numbers of the rows, and their moments, which are summed for all columns at once: of each column of numbers,
+    /// in their order, those of every class.
     pub(crate) fn add_numbers<'m>(
         &mut self,
         numbers: &CountedNumbers<'_>,
@@ -181,9 +175,9 @@ impl FamilyStatistics {
         classes: usize,
     ) {
         match self {
-            FamilyStatistics::Number(_, number) => {
+            FamilyStatistics::Number(column, number) => {
                 let sums = moments.next().unwrap_or_default();
-                number.moments.iter_mut().zip(sums).for_each(|(all, sum)| all.merge(sum));
+                number.observe(numbers, *column, sums, classes);
             }
             FamilyStatistics::Group(group) => {
                 let columns = group.columns.len();

@@ -46,6 +46,7 @@ use without_one::ln_without_one;
 use crate::error::{Error, Result};
 use crate::estimate::Smoother;
 use crate::exact::ExactSum;
+use crate::families::counted::CountedNumbers;
 use crate::families::{Removed, lookup};
 use crate::moments::Moments;
 use crate::settings::{Family, Settings};
@@ -64,6 +65,23 @@ pub(crate) struct NumberStatistics {
 impl NumberStatistics {
     pub(crate) fn empty(with_spectrum: bool) -> Self {
         NumberStatistics { moments: Vec::new(), spectrum: with_spectrum.then(Spectrum::default) }
+    }
+
+    /// Adds the numbers in a column of some rows, whose moments in each class are these.
+    pub(crate) fn observe(
+        &mut self,
+        numbers: &CountedNumbers<'_>,
+        column: usize,
+        moments: &[Moments],
+        classes: usize,
+    ) {
+        self.grow(classes);
+        self.moments.iter_mut().zip(moments).for_each(|(all, sum)| all.merge(sum));
+        if let Some(spectrum) = &mut self.spectrum {
+            for values in numbers.columns(&[column]) {
+                spectrum.observe(values, numbers.classes(), numbers.weights());
+            }
+        }
     }
 
     /// Adds `sign` times `other`, whose class c is our `class_of[c]`.
