@@ -1,6 +1,7 @@
 //! Several rows, column by column, as a reader hands them over.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::schema::{Kind, Schema};
@@ -48,14 +49,15 @@ pub enum BatchColumn {
 /// column.end_document();
 /// column.push_missing();
 /// let counts: Vec<(&str, u32)> =
-///     column.document(0).unwrap().iter().map(|&(token, n)| (column.tokens.name(token as usize), n)).collect();
+///     column.document(0).unwrap().iter().map(|&(token, n)| (column.tokens().name(token as usize), n)).collect();
 /// assert_eq!(counts, [("to", 2), ("be", 2), ("or", 1), ("not", 1)]);
 /// assert!(column.document(1).is_none());
 /// ```
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 pub struct TextColumn {
-    /// The tokens that occur in the documents that have ended.
-    pub tokens: Vocabulary,
+    /// The tokens that occur in the documents that have ended, and perhaps others.
+    tokens: Vocabulary,
+    series: Series,
     /// Token and number of occurrences, document after document.
     entries: Vec<(u32, u32)>,
     /// For each row where its entries end, and whether it has a document at all.
@@ -66,6 +68,17 @@ pub struct TextColumn {
     waiting: Vec<ShortName>,
     /// What was read, row by row, if it is wanted: see [`keep_documents`](Self::keep_documents).
     written: Option<Vec<String>>,
+}
+
+/// Which tokens the numbers of a column stand for. It stays the same while tokens are only added, from one batch to the
+/// next: whoever has looked some up need not do it again.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Series(Arc<()>);
+
+impl PartialEq for Series {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
 }
 
 /// A column of strings: each row holds the code of a value, 0 for missing, i + 1 for the i-th value.
@@ -352,6 +365,21 @@ impl CategoryColumn {
     }
 }
 
+impl Clone for TextColumn {
+    /// The copy may get other tokens than the original, so it has a series of its own.
+    fn clone(&self) -> Self {
+        TextColumn {
+            tokens: self.tokens.clone(),
+            series: Series::default(),
+            entries: self.entries.clone(),
+            rows: self.rows.clone(),
+            last_entry: self.last_entry.clone(),
+            waiting: self.waiting.clone(),
+            written: self.written.clone(),
+        }
+    }
+}
+
 impl TextColumn {
     /// Documents whose tokens were counted elsewhere, as the rows of a sparse matrix: document i has the entries from
     /// `ends[i - 1]` up to `ends[i]`, each the number of a token among `tokens` and how often it occurs.
@@ -399,6 +427,15 @@ impl TextColumn {
             start = end;
         }
         Ok(column)
+    }
+
+    /// The tokens that occur in the documents that have ended, and perhaps others.
+    pub fn tokens(&self) -> &Vocabulary {
+        &self.tokens
+    }
+
+    pub(crate) fn series(&self) -> &Series {
+        &self.series
     }
 
     fn memory(&self) -> usize {
@@ -455,14 +492,18 @@ impl TextColumn {
         if id >= self.last_entry.len() {
             self.last_entry.resize(self.tokens.len(), u32::MAX);
         }
+        // What stands before the first entry of this document belongs to another one; what is of another token, or of
+        // none yet, was the place of this one in an earlier batch.
         let last = self.last_entry[id] as usize;
-        // What stands before the first entry of this document belongs to another one.
-        if last >= first && last < self.entries.len() {
-            self.entries[last].1 = self.entries[last].1.saturating_add(1);
-        } else {
-            self.last_entry[id] = u32::try_from(self.entries.len())
-                .expect("a batch of so many tokens does not fit into memory");
-            self.entries.push((id as u32, 1));
+        match self.entries.get_mut(last) {
+            Some((token, count)) if last >= first && *token as usize == id => {
+                *count = count.saturating_add(1)
+            }
+            _ => {
+                self.last_entry[id] = u32::try_from(self.entries.len())
+                    .expect("a batch of so many tokens does not fit into memory");
+                self.entries.push((id as u32, 1));
+            }
         }
     }
 
@@ -509,11 +550,17 @@ impl TextColumn {
         self.written.as_ref().map(|written| written[row].as_str())
     }
 
+    /// Removes the documents. The next ones will mostly have the same tokens, so these stay until there are too many.
     fn clear(&mut self) {
-        self.tokens.clear();
+        const MOST_TOKENS_KEPT: usize = 1 << 18;
+        const MOST_BYTES_KEPT: usize = 1 << 22;
+        if self.tokens.len() > MOST_TOKENS_KEPT || self.tokens.bytes() > MOST_BYTES_KEPT {
+            self.tokens.clear();
+            self.last_entry.clear();
+            self.series = Series::default();
+        }
         self.entries.clear();
         self.rows.clear();
-        self.last_entry.clear();
         self.waiting.clear();
         self.written.iter_mut().for_each(Vec::clear);
     }

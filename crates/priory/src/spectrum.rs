@@ -356,7 +356,7 @@ impl Window {
     fn place(&self, size: u64, is_negative: bool, class: u32) -> u32 {
         let below = self.largest.wrapping_sub(size);
         let is_inside = (below < self.sizes) & (u64::from(class) < self.classes);
-        let place = ((below << 1 | u64::from(is_negative)) << self.class_bits) + u64::from(class);
+        let place = (below << 1 | u64::from(is_negative)) << self.class_bits | u64::from(class);
         if is_inside { place as u32 } else { NO_PLACE }
     }
 }

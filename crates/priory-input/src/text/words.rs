@@ -89,6 +89,11 @@ impl WordScanner {
         let class = |at: usize| bytes.get(at).map_or(SPACE, |&b| CLASS[usize::from(b)]);
         let mut start = 0;
         while start < bytes.len() {
+            if let Some(word) = self.lower_case_word(&text[start..]) {
+                sink.word(word);
+                start += word.len() + 1;
+                continue;
+            }
             let mut at = start;
             let mut seen = 0;
             while class(at) & PUNCTUATION != 0 {
@@ -122,6 +127,23 @@ impl WordScanner {
             }
             start = at + 1;
         }
+    }
+
+    /// The word that the text begins with, if it is a short one in lower case and a space follows: most are, and then eight
+    /// bytes take one look.
+    #[inline]
+    fn lower_case_word<'a>(&self, text: &'a str) -> Option<&'a str> {
+        #[cfg(test)]
+        if self.always_general {
+            return None;
+        }
+        let first = u64::from_le_bytes(*text.as_bytes().first_chunk()?);
+        let mut length = lower_case_letters(first);
+        if length == 8 {
+            length += lower_case_letters(u64::from_le_bytes(*text.as_bytes()[8..].first_chunk()?));
+        }
+        let word_ends = text.as_bytes().get(length) == Some(&b' ');
+        (word_ends && length > 0).then(|| &text[..length])
     }
 
     #[inline]
@@ -184,6 +206,18 @@ impl WordScanner {
             self.cutter.cut::<true>(piece, seen, sink);
         }
     }
+}
+
+/// How many of eight bytes, from the lowest on, are lower-case letters.
+#[inline]
+fn lower_case_letters(bytes: u64) -> usize {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const HIGH: u64 = 0x80 * ONES;
+    let ascii = bytes & !HIGH;
+    // A sum carries into the high bit from `a` on, and from the byte after `z` on; none carries into the next byte.
+    let letters =
+        (ascii + (0x80 - b'a' as u64) * ONES) & !(ascii + (0x7f - b'z' as u64) * ONES) & !bytes & HIGH;
+    (!letters & HIGH).trailing_zeros() as usize / 8
 }
 
 fn clean(characters: impl Iterator<Item = char>, lower: bool, cleaned: &mut String) {
@@ -571,6 +605,18 @@ fn mail_address(span: &str, from: usize) -> Option<Address> {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn lower_case_letters_are_counted_from_the_first_byte_on() {
+        for at in 0..8 {
+            for byte in 0..=u8::MAX {
+                let mut bytes = *b"azbycxmn";
+                bytes[at] = byte;
+                let expected = if byte.is_ascii_lowercase() { 8 } else { at };
+                assert_eq!(super::lower_case_letters(u64::from_le_bytes(bytes)), expected, "{bytes:?}");
+            }
+        }
+    }
+
     use proptest::prelude::*;
 
     use super::*;

@@ -142,7 +142,7 @@ impl Words<'_> {
         let classes = text.totals.classes();
         // By position, which is the order of the tokens.
         let mut found = BTreeMap::new();
-        for token in column.tokens.names() {
+        for token in column.tokens().names() {
             if let Some(position) = self.find(token)? {
                 found.insert(position, token);
             }

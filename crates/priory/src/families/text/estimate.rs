@@ -353,7 +353,7 @@ impl<'a> TextEstimate<'a> {
         let text = batch.text(column);
         let mut tokens = text.document(row).unwrap_or_default().iter();
         tokens.any(|&(token, _)| {
-            self.find(text.tokens.name(token as usize)).is_some_and(|id| !self.vanishes(id, removed.weight))
+            self.find(text.tokens().name(token as usize)).is_some_and(|id| !self.vanishes(id, removed.weight))
         })
     }
 
@@ -408,7 +408,7 @@ impl<'a> TextEstimate<'a> {
             totals[removed.class].add(-removed.weight);
         }
         for (&(token, _), &amount) in document.iter().zip(&amounts) {
-            let Some(id) = self.find(text.tokens.name(token as usize)) else { continue };
+            let Some(id) = self.find(text.tokens().name(token as usize)) else { continue };
             let amount = if presence { 1.0 } else { amount };
             let taken = removed.weight * amount;
             let count_of = |cell: Cell| {

@@ -126,11 +126,16 @@ impl TextLikelihood {
         evidence: &mut [bool],
     ) -> u64 {
         const NEVER_MET: u32 = u32::MAX;
-        let id_of: Vec<u32> = column
-            .tokens
-            .names()
-            .map(|name| self.tokens.get(name).map_or(NEVER_MET, |id| id as u32))
-            .collect();
+        const NOT_ASKED: u32 = u32::MAX - 1;
+        let mut id_of = vec![NOT_ASKED; column.tokens().len()];
+        let mut id = |token: u32| {
+            let id = &mut id_of[token as usize];
+            if *id == NOT_ASKED {
+                let name = column.tokens().name(token as usize);
+                *id = self.tokens.get(name).map_or(NEVER_MET, |id| id as u32);
+            }
+            *id
+        };
         let mut adder = Adder::new(self);
         let mut unseen = 0;
         for (row, scores) in scores.chunks_exact_mut(self.constant.len()).enumerate() {
@@ -138,7 +143,7 @@ impl TextLikelihood {
             self.settings.amounts(document.iter().map(|&(_, count)| count), &mut adder.amounts);
             adder.start();
             for (i, &(token, _)) in document.iter().enumerate() {
-                match id_of[token as usize] {
+                match id(token) {
                     NEVER_MET => unseen += 1,
                     id => adder.add(id as usize, i),
                 }
@@ -171,7 +176,7 @@ impl TextLikelihood {
         let mut amounts = Vec::new();
         self.settings.amounts(document.iter().map(|&(_, count)| count), &mut amounts);
         let tokens = document.iter().zip(&amounts).map(|(&(token, occurrences), &amount)| {
-            let name = column.tokens.name(token as usize);
+            let name = column.tokens().name(token as usize);
             let amount = if self.formula.counts_presence() { 1.0 } else { amount };
             let log_likelihood = self.tokens.get(name).map(|id| self.of_token(id, amount));
             TokenContribution { token: name.to_owned(), occurrences, log_likelihood }

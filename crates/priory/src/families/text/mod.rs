@@ -10,7 +10,7 @@ pub(crate) mod summary;
 pub(crate) mod table;
 pub(crate) mod whole;
 
-use crate::batch::{Batch, TextColumn};
+use crate::batch::{Batch, Series, TextColumn};
 use crate::error::{Error, Result};
 use crate::families::CountedRow;
 use crate::tally::Tally;
@@ -46,6 +46,36 @@ pub(crate) struct TextStatistics {
     pub(crate) totals: Tally,
     /// Set if these are only the tokens that some documents have: what follows from all of them.
     pub(crate) whole: Option<Whole>,
+    known: Known,
+}
+
+/// The tokens of a series of batches that were looked up so far.
+#[derive(Debug, Clone, Default)]
+struct Known {
+    series: Series,
+    /// Our id of each token, or [`UNKNOWN`].
+    id_of: Vec<u32>,
+}
+
+const UNKNOWN: u32 = u32::MAX;
+
+impl Known {
+    /// Makes ready for a batch.
+    fn begin(&mut self, column: &TextColumn) {
+        if self.series != *column.series() {
+            *self = Known { series: column.series().clone(), id_of: Vec::new() };
+        }
+        self.id_of.resize(column.tokens().len(), UNKNOWN);
+    }
+
+    /// The id of a token, which may be new.
+    #[inline]
+    fn id(&mut self, token: usize, column: &TextColumn, tokens: &mut Vocabulary) -> usize {
+        if self.id_of[token] == UNKNOWN {
+            self.id_of[token] = tokens.intern(column.tokens().name(token)) as u32;
+        }
+        self.id_of[token] as usize
+    }
 }
 
 impl TextStatistics {
@@ -56,6 +86,7 @@ impl TextStatistics {
             counts: TokenTable::default(),
             totals: Tally::new(TOTALS, 0),
             whole: None,
+            known: Known::default(),
         }
     }
 
@@ -69,11 +100,11 @@ impl TextStatistics {
     ) {
         self.totals.grow(TOTALS, classes);
         self.counts.grow(0, classes);
+        self.known.begin(column);
         if batch.weights.is_empty() && self.settings.counts_occurrences() {
             return self.observe_whole(column, counted, classes);
         }
         // Tokens are looked up when a document that counts first shows them: the rest of the batch leaves no trace.
-        let mut id_of: Vec<u32> = vec![u32::MAX; column.tokens.len()];
         let mut amounts = Vec::new();
         for &CountedRow { row, class } in counted {
             let (weight, class) = (batch.weight(row as usize), class as usize);
@@ -85,14 +116,10 @@ impl TextStatistics {
             self.settings.amounts(document.iter().map(|&(_, count)| count), &mut amounts);
             let mut whole_terms = 0.0;
             for (&(token, _), amount) in document.iter().zip(&amounts) {
-                let mut id = id_of[token as usize];
-                if id == u32::MAX {
-                    id = self.tokens.intern(column.tokens.name(token as usize)) as u32;
-                    self.counts.grow(self.tokens.len(), classes);
-                    id_of[token as usize] = id;
-                }
+                let id = self.known.id(token as usize, column, &mut self.tokens);
+                self.counts.grow(self.tokens.len(), classes);
                 let terms = weight * amount;
-                self.counts.add(id as usize, class, weight, terms);
+                self.counts.add(id, class, weight, terms);
                 if weight == 1.0 {
                     whole_terms += terms;
                 } else {
@@ -111,7 +138,8 @@ impl TextStatistics {
     /// The same for documents that count one each: token by token, since the cells of a token stand side by side and
     /// those of a large vocabulary are far apart.
     fn observe_whole(&mut self, column: &TextColumn, counted: &[CountedRow], classes: usize) {
-        let mut ends = vec![0_u32; column.tokens.len() + 1];
+        let tokens = column.tokens().len();
+        let mut ends = vec![0_u32; tokens + 1];
         let mut totals = vec![[0_u64; TOTALS]; classes];
         for &CountedRow { row, class } in counted {
             let totals = &mut totals[class as usize];
@@ -133,7 +161,7 @@ impl TextStatistics {
             ends[token] += ends[token - 1];
         }
         // `ends` holds where each token starts, until its last entry is in place.
-        let mut entries = vec![(0_u32, 0_u32); ends[column.tokens.len()] as usize];
+        let mut entries = vec![(0_u32, 0_u32); ends[tokens] as usize];
         for &CountedRow { row, class } in counted {
             for &(token, count) in column.document(row as usize).unwrap_or_default() {
                 let place = &mut ends[token as usize];
@@ -143,10 +171,10 @@ impl TextStatistics {
         }
         // First all names, then all counts: the processor can wait for several of one kind at once.
         let mut start = 0;
-        let mut rows: Vec<(usize, u32)> = Vec::with_capacity(column.tokens.len());
-        for (token, &end) in ends[..column.tokens.len()].iter().enumerate() {
+        let mut rows: Vec<(usize, u32)> = Vec::with_capacity(tokens);
+        for (token, &end) in ends[..tokens].iter().enumerate() {
             if start < end {
-                rows.push((self.tokens.intern(column.tokens.name(token)), end));
+                rows.push((self.known.id(token, column, &mut self.tokens), end));
             } // else no document that counts has it: it leaves no trace
             start = end;
         }
@@ -202,10 +230,11 @@ impl TextStatistics {
         let every_total: Vec<usize> = (0..TOTALS).collect();
         TextStatistics {
             settings: self.settings.clone(),
-            tokens: tokens.iter().map(|&id| self.tokens.name(id)).collect(),
+            tokens: self.tokens.select(tokens),
             counts: self.counts.select(tokens, &class_of),
             totals: self.totals.select(&every_total, classes),
             whole: self.whole.clone(),
+            known: Known::default(),
         }
     }
 
