@@ -172,26 +172,28 @@ impl TokenTable {
         }
     }
 
+    /// Adds whole numbers to one cell.
+    #[inline]
+    fn add_whole(&mut self, token: usize, class: usize, [documents, terms]: [u32; 2]) {
+        let row = self.rows[token];
+        if row.length == DENSE
+            && class < row.room as usize
+            && let Counts::Small(counts) = &mut self.counts
+            && let cell = &mut counts[row.start as usize + class]
+            && let (Some(documents), Some(terms)) =
+                (cell[0].checked_add(documents), cell[1].checked_add(terms))
+        {
+            *cell = [documents, terms];
+        } else {
+            self.add(token, class, documents.into(), terms.into());
+        }
+    }
+
     /// Adds documents of weight one that have a token: the class of each, and how often the token occurs.
     #[inline]
     pub(crate) fn add_documents(&mut self, token: usize, documents: &[(u32, u32)]) {
-        let row = self.rows[token];
-        let mut rest = documents;
-        if row.length == DENSE
-            && let Counts::Small(counts) = &mut self.counts
-        {
-            let cells = &mut counts[row.start as usize..][..row.room as usize];
-            while let Some((&(class, occurrences), others)) = rest.split_first()
-                && let Some([documents, terms]) = cells.get_mut(class as usize)
-                && let (Some(one_more), Some(more)) =
-                    (documents.checked_add(1), terms.checked_add(occurrences))
-            {
-                (*documents, *terms) = (one_more, more);
-                rest = others;
-            }
-        }
-        for &(class, occurrences) in rest {
-            self.add(token, class as usize, 1.0, f64::from(occurrences));
+        for &(class, occurrences) in documents {
+            self.add_whole(token, class as usize, [1, occurrences]);
         }
     }
 
@@ -315,6 +317,12 @@ impl TokenTable {
     /// Adds `sign` times `other`, whose token t is our `token_of[t]` and whose class c is our `class_of[c]`.
     pub(crate) fn merge(&mut self, other: &TokenTable, token_of: &[usize], class_of: &[usize], sign: f64) {
         for (token, &ours) in token_of.iter().enumerate() {
+            if let (true, Counts::Small(counts)) = (sign > 0.0, &other.counts) {
+                for place in other.held(token).filter(|&place| counts[place] != [0; 2]) {
+                    self.add_whole(ours, class_of[usize::from(other.class_of[place])], counts[place]);
+                }
+                continue;
+            }
             for cell in other.cells(token) {
                 self.add(ours, class_of[cell.class as usize], sign * cell.documents, sign * cell.terms);
             }
@@ -376,6 +384,12 @@ impl TokenTable {
     pub(crate) fn select(&self, tokens: &[usize], class_of: &[Option<u32>]) -> TokenTable {
         let mut selected = TokenTable { classes: class_of.len() as u32, ..TokenTable::default() };
         selected.rows.reserve_exact(tokens.len());
+        if self.residue.is_empty()
+            && let Counts::Small(counts) = &self.counts
+        {
+            selected.select_whole(self, counts, tokens, class_of);
+            return selected;
+        }
         let mut cells: Vec<Cell> = Vec::new();
         for (to, &token) in tokens.iter().enumerate() {
             cells.clear();
@@ -401,6 +415,34 @@ impl TokenTable {
             selected.push_row(&cells);
         }
         selected
+    }
+
+    /// Appends tokens of a table of whole numbers, as [`select`](Self::select) does.
+    fn select_whole(
+        &mut self,
+        from: &TokenTable,
+        counts: &[[u32; 2]],
+        tokens: &[usize],
+        class_of: &[Option<u32>],
+    ) {
+        let Counts::Small(selected) = &mut self.counts else { unreachable!("nothing was added yet") };
+        selected.reserve(counts.len());
+        self.class_of.reserve(counts.len());
+        let mut cells: Vec<(u16, [u32; 2])> = Vec::new();
+        for &token in tokens {
+            cells.clear();
+            cells.extend(from.held(token).filter(|&place| counts[place] != [0; 2]).filter_map(|place| {
+                let class = (*class_of.get(usize::from(from.class_of[place]))?)?;
+                Some((class as u16, counts[place]))
+            }));
+            if !cells.is_sorted_by_key(|cell| cell.0) {
+                cells.sort_unstable_by_key(|cell| cell.0);
+            }
+            let (start, length) = (selected.len() as u32, cells.len() as u32);
+            self.class_of.extend(cells.iter().map(|cell| cell.0));
+            selected.extend(cells.iter().map(|cell| cell.1));
+            self.rows.push(Row { start, length, room: length });
+        }
     }
 
     /// Appends a token with cells in canonical form.
