@@ -8,8 +8,8 @@ use priory::{Discriminant, Prior, Selection, Smoothing, VarianceFloor};
 
 use crate::choices::{
     AsChoice, ColumnSmoothing, NumbersChoice, TextChoice, parse_amount, parse_as, parse_delimiter,
-    parse_discriminant, parse_exponent, parse_floor, parse_numbers_or_auto, parse_part, parse_prior,
-    parse_select, parse_set, parse_smoothing, parse_text_model, parse_threads,
+    parse_discriminant, parse_exponent, parse_floor, parse_half_life, parse_numbers_or_auto, parse_part,
+    parse_prior, parse_select, parse_set, parse_smoothing, parse_text_model, parse_threads,
 };
 
 /// Naive Bayes for anything that can be counted.
@@ -47,9 +47,9 @@ pub(crate) enum Command {
     /// Draw what a model makes of a column, or of two, in the terminal or as SVG
     Plot(PlotArgs),
     /// Add rows to a model
-    Learn(UpdateArgs),
+    Learn(LearnArgs),
     /// Take rows out of a model, as if it had never seen them
-    Forget(UpdateArgs),
+    Forget(ForgetArgs),
     /// Add several models together: the same as one trained on all their data
     Merge(MergeArgs),
     /// Print a completion script for a shell
@@ -246,6 +246,9 @@ pub(crate) struct TrainArgs {
     pub(crate) table: TableArgs,
     #[command(flatten)]
     pub(crate) settings: SettingsArgs,
+    /// Rows count half after so many more rows, as with `priory learn`, for example `--half-life 10000`
+    #[arg(long, value_name = "ROWS", value_parser = parse_half_life)]
+    pub(crate) half_life: Option<u64>,
     /// Where to write the model, for example `-o churn.priory` [default: the first DATA's name with .priory]
     #[arg(short, long, value_name = "MODEL", value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,
@@ -436,8 +439,36 @@ pub(crate) struct PlotArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Example:
-  priory learn churn.priory march.csv && priory forget churn.priory customer-4711.csv")]
+#[command(after_help = "Examples:
+  priory learn churn.priory march.csv
+  priory learn mails.priory today.csv --half-life 10000")]
+pub(crate) struct LearnArgs {
+    #[command(flatten)]
+    pub(crate) update: UpdateArgs,
+    /// From here on rows count half after so many more rows, a quarter after twice as many, and so on, for example
+    /// `--half-life 10000`; the model remembers it
+    ///
+    /// Rows that the model has learnt before are as old as the first row now. Age is counted in whole half-lives, so that
+    /// everything stays exact. A row counts for at least 16 half-lives, and is let go before 32 have passed.
+    #[arg(long, value_name = "ROWS", value_parser = parse_half_life)]
+    pub(crate) half_life: Option<u64>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  priory forget churn.priory customer-4711.csv
+  priory forget mails.priory monday.csv --learnt-at 20001")]
+pub(crate) struct ForgetArgs {
+    #[command(flatten)]
+    pub(crate) update: UpdateArgs,
+    /// Where rows age: when the first of these was learnt, as `priory learn` said, the others one after the other, for
+    /// example `--learnt-at 20001`; 0 stands for rows from before the half-life
+    #[arg(long, value_name = "ROW")]
+    pub(crate) learnt_at: Option<u64>,
+}
+
+/// Rows to learn or to forget.
+#[derive(Debug, Args)]
 pub(crate) struct UpdateArgs {
     /// The model, which is replaced once all is well
     #[arg(value_hint = ValueHint::FilePath)]

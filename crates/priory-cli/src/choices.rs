@@ -121,6 +121,11 @@ pub(crate) fn parse_threads(text: &str) -> Result<usize, String> {
     threads.ok_or_else(|| format!("`{text}` is not a number from 1 to 1024"))
 }
 
+pub(crate) fn parse_half_life(text: &str) -> Result<u64, String> {
+    let rows = text.parse().ok().filter(|rows| *rows > 0);
+    rows.ok_or_else(|| format!("`{text}` is not a number of rows, 1 or more"))
+}
+
 /// A share of which something is left on both sides.
 pub(crate) fn parse_part(text: &str) -> Result<f64, String> {
     let part = text.parse::<f64>().ok().filter(|x| *x > 0.0 && *x < 1.0);

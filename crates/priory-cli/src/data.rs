@@ -94,17 +94,20 @@ fn warn_of_bad_values(reader: &Reader) {
     }
 }
 
-/// Learns all rows of a table, on several threads. Returns what was learnt and how many rows had no class.
-pub(crate) fn learn(table: Table, schema: &Schema, threads: usize) -> Result<(Statistics, u64)> {
-    let start = || (Statistics::empty(schema), 0);
-    let reader = table.reader(schema, Purpose::Learning)?;
-    let parts = fold(&reader, threads, start, |(statistics, skipped), batch, _| {
+/// Learns all rows of a table after `nothing`, on several threads. Returns what was learnt and how many rows had no class.
+pub(crate) fn learn(table: Table, nothing: &Statistics, threads: usize) -> Result<(Statistics, u64)> {
+    let start = || (nothing.clone(), 0);
+    let reader = table.reader(nothing.schema(), Purpose::Learning)?;
+    let parts = fold(&reader, threads, start, |(statistics, skipped), batch, turn| {
         *skipped += batch.classes.missing() as u64;
+        if let Some(age) = nothing.half_life() {
+            statistics.pass(age.learnt.saturating_add(turn.rows_before(&reader)?));
+        }
         statistics.observe(batch)?;
         Ok(statistics.check_size()?)
     })?;
     let mut parts = parts.into_iter();
-    let (mut all, mut skipped) = parts.next().unwrap_or_else(|| (Statistics::empty(schema), 0));
+    let (mut all, mut skipped) = parts.next().unwrap_or_else(start);
     for (part, part_skipped) in parts {
         let merged = all.merge(&part).and_then(|()| all.check_size());
         merged.map_err(|cause| priory_input::Error::Use { name: reader.name().into(), cause })?;

@@ -140,7 +140,7 @@ fn hint(error: &anyhow::Error) -> Option<String> {
         Error::JointTooLarge { .. } => "leave columns out of the joint table with --as COLUMN=category",
         Error::GroupTooLarge { .. } => "leave columns out of the group with --as COLUMN=number",
         Error::NeverLearnt { .. } | Error::NotPart { .. } => "the model was left as it is",
-        Error::Weight { .. } => "leave the row out, or give it the weight 0",
+        Error::Weight { .. } | Error::LightRow { .. } => "leave the row out, or give it the weight 0",
         Error::Mismatch(_) => {
             "models can be merged if they were trained on the same columns with the same kinds"
         }

@@ -70,7 +70,7 @@ impl Tables {
     pub(crate) fn learn(&self, schema: &Schema) -> Result<Statistics> {
         let mut all = Statistics::empty(schema);
         for table in self.open() {
-            all.merge(&data::learn(table?, schema, self.threads)?.0)?;
+            all.merge(&data::learn(table?, &Statistics::empty(schema), self.threads)?.0)?;
         }
         Ok(all)
     }

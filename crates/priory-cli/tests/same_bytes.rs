@@ -1,4 +1,5 @@
-//! The model file depends on nothing but the rows: not on threads, files, packing or format.
+//! The model file depends on nothing but the rows: not on threads, files, packing or format. Where rows age, their order
+//! counts as well.
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 use std::fs;
@@ -139,10 +140,17 @@ impl Training {
         fs::write(self.path(name), bytes).unwrap();
     }
 
-    fn model(&self, arguments: &str) -> Vec<u8> {
+    fn run(&self, arguments: &str) {
         let mut command = Command::cargo_bin("priory").unwrap();
-        command.current_dir(self.folder.path()).arg("train").args(arguments.split(' '));
-        command.args(["--target", "y", "--as", "code=category", "-o", "m.priory"]).assert().success();
+        command.current_dir(self.folder.path()).args(arguments.split(' ')).assert().success();
+    }
+
+    fn model(&self, arguments: &str) -> Vec<u8> {
+        self.run(&format!("train {arguments} --target y --as code=category -o m.priory"));
+        self.read()
+    }
+
+    fn read(&self) -> Vec<u8> {
         fs::read(self.path("m.priory")).unwrap()
     }
 }
@@ -203,5 +211,45 @@ fn the_same_rows_make_the_same_model() {
             &table[..table.len() - 1 - table.iter().rev().skip(1).position(|&b| b == b'\n').unwrap()],
         );
         assert!(training.model(&format!("other.csv --threads 1{weight}")) != expected);
+    }
+}
+
+#[test]
+fn rows_that_age_make_the_same_model_in_any_split() {
+    let training = Training { folder: tempfile::tempdir().unwrap() };
+    let mut rows = rows();
+    training.write("t.csv", csv(&rows));
+    let cuts = [0, 1, 700, 9_000, 20_001, ROWS - 1, ROWS];
+    let parts: Vec<String> = (0..cuts.len() - 1).map(|i| format!("part-{i}.csv")).collect();
+    for (part, cut) in parts.iter().zip(cuts.windows(2)) {
+        training.write(part, csv(&rows[cut[0]..cut[1]]));
+    }
+    // Time passes with rows of weight zero, as it does with rows that were forgotten.
+    (1..700).chain([ROWS - 1]).for_each(|row| rows[row].weight = 0.0);
+    training.write("less.csv", csv(&rows));
+    training.run("schema t.csv --target y --as code=category --weight w -o s.json");
+
+    // The first lets rows go many times in every block, the second once in a while, the last never.
+    for half_life in [7, 1_000, 2_500] {
+        let model = |files: &str, threads: usize| {
+            training.run(&format!(
+                "train {files} --schema s.json --half-life {half_life} --threads {threads} -o m.priory"
+            ));
+            training.read()
+        };
+        let expected = model("t.csv", 1);
+        assert!(model("t.csv", 3) == expected, "on threads, {half_life}");
+        assert!(model(&parts.join(" "), 2) == expected, "from files, {half_life}");
+        assert!(model(&parts[0], 2) != expected);
+        for part in &parts[1..] {
+            training.run(&format!("learn m.priory {part}"));
+        }
+        assert!(training.read() == expected, "in several calls, {half_life}");
+
+        training.run("forget m.priory part-1.csv --learnt-at 2");
+        training.run(&format!("forget m.priory part-5.csv --learnt-at {ROWS}"));
+        let rest = training.read();
+        assert!(rest != expected);
+        assert!(model("less.csv", 2) == rest, "after forgetting, {half_life}");
     }
 }

@@ -108,6 +108,14 @@ pub struct Turn<'a> {
 }
 
 impl Turn<'_> {
+    /// How many rows of the table stand before this batch. It takes the batch's turn.
+    ///
+    /// # Errors
+    /// As for [`take`](Self::take).
+    pub fn rows_before(&self, reader: &Reader) -> Result<u64> {
+        self.take(|| Ok(reader.rows_before(self.block)))
+    }
+
     /// Waits until every batch before this one has had its turn, and then does `work`, while those after it wait.
     /// Either every batch of a table takes its turn, once, or none does.
     ///

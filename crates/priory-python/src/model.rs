@@ -55,7 +55,7 @@ impl Learnt {
 
     /// Learns more rows.
     fn learn_more(&mut self, py: Python<'_>, table: &Table) -> PyResult<()> {
-        let part = count(py, table, &Statistics::empty(self.statistics.schema()))?;
+        let part = count(py, table, &self.statistics.nothing())?;
         self.statistics.merge(&part).map_err(of_core)?;
         self.changed();
         Ok(())
@@ -320,7 +320,10 @@ fn count(py: Python<'_>, table: &Table, empty: &Statistics) -> PyResult<Statisti
             threads(),
             stopped,
             || empty.clone(),
-            |statistics, batch, _| {
+            |statistics, batch, turn| {
+                if let Some(age) = empty.half_life() {
+                    statistics.pass(age.learnt.saturating_add(turn.rows_before(&reader)?));
+                }
                 statistics.observe(batch)?;
                 Ok(statistics.check_size()?)
             },

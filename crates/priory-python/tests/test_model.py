@@ -264,3 +264,19 @@ def test_threads_make_no_difference():
     assert models[0] == models[1] == models[2]
     with pytest.raises(ValueError):
         priory.set_threads(0)
+
+
+def test_rows_that_age_go_on_to(tmp_path, program):
+    X, y = mixed()
+    table = X.assign(amount=y)
+    table.iloc[:120].to_parquet(tmp_path / "first.parquet")
+    table.iloc[120:].to_parquet(tmp_path / "rest.parquet")
+    first, both = tmp_path / "first.priory", tmp_path / "both.priory"
+    program("train", tmp_path / "first.parquet", "--target", "amount", "--half-life", 3, "-o", first)
+    both.write_bytes(first.read_bytes())
+    program("learn", both, tmp_path / "rest.parquet")
+    model = NaiveBayes.load(first).partial_fit(X.iloc[120:], y.iloc[120:])
+    model.save(first)
+    assert first.read_bytes() == both.read_bytes()
+    with pytest.raises(ValueError, match="the rows of this model age"):
+        model.forget(X.iloc[199:], y.iloc[199:])

@@ -44,6 +44,16 @@ pub enum Error {
         /// The largest weight allowed.
         limit: f64,
     },
+    /// A row weighs so little that it could not be halved exactly, where rows age.
+    #[error("row {row}: the weight {weight:e} is too small for rows that age; the limit is {limit:e}")]
+    LightRow {
+        /// Row of the data, counted from 1.
+        row: u64,
+        /// Its weight.
+        weight: f64,
+        /// The smallest weight allowed.
+        limit: f64,
+    },
     /// Counts that were handed over are not those of documents.
     #[error("document {row} of the counts: {what}")]
     Counts {
@@ -161,6 +171,7 @@ impl Error {
             | Error::WeightOverflow { row }
             | Error::Infinite { row, .. }
             | Error::HeavyRow { row, .. }
+            | Error::LightRow { row, .. }
             | Error::NeverLearnt { row, .. } => *row += rows,
             _ => {}
         }

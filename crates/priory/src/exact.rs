@@ -77,6 +77,16 @@ impl ExactSum {
         value
     }
 
+    /// Multiplies by a power of two, which loses nothing as long as every term [`can_be_halved`] as often.
+    pub(crate) fn scale(&mut self, power: f64) {
+        self.terms.iter_mut().for_each(|term| *term *= power);
+    }
+
+    /// Whether every term can be halved so many times.
+    pub(crate) fn can_be_halved(&self, times: u32) -> bool {
+        self.terms.iter().all(|&term| can_be_halved(term, times))
+    }
+
     /// Whether the exact sum is below zero.
     pub fn is_negative(&self) -> bool {
         self.terms.last().is_some_and(|&largest| largest < 0.0)
@@ -122,6 +132,12 @@ pub(crate) fn two_sum(a: f64, b: f64) -> (f64, f64) {
     let b_part = sum - a;
     let a_part = sum - b_part;
     (sum, (a - a_part) + (b - b_part))
+}
+
+/// Whether x can be halved so many times and doubled as often without losing a bit.
+pub(crate) fn can_be_halved(x: f64, times: u32) -> bool {
+    let power = libm::ldexp(1.0, -(times as i32));
+    x * power / power == x
 }
 
 #[cfg(test)]

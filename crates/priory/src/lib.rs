@@ -24,6 +24,7 @@
 //! ```
 
 mod batch;
+mod decay;
 mod density;
 mod error;
 mod estimate;
@@ -31,6 +32,7 @@ mod evaluate;
 mod exact;
 mod families;
 mod features;
+mod forget;
 mod format;
 mod fractions;
 mod infer;
@@ -51,6 +53,7 @@ mod vocabulary;
 pub mod words;
 
 pub use batch::{Batch, BatchColumn, CategoryColumn, KeptColumn, MISSING, TextColumn};
+pub use decay::HalfLife;
 pub use error::{Error, Result};
 pub use evaluate::{
     CalibrationBin, ClassReport, Evaluation, EvaluationReport, FoldModel, FoldModels, FoldPart, FoldParts,

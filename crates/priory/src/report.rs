@@ -4,6 +4,7 @@ use num_bigint::BigUint;
 use num_traits::ToPrimitive;
 use serde_json::{Map, Value, json};
 
+use crate::decay::HalfLife;
 use crate::error::Result;
 use crate::families::FamilyStatistics;
 use crate::families::categorical::MISSING_ROW;
@@ -23,6 +24,8 @@ use crate::vocabulary::Vocabulary;
 pub struct Summary {
     /// Rows learnt.
     pub rows: u64,
+    /// How they age, if they do.
+    pub half_life: Option<HalfLife>,
     /// The classes, in canonical order.
     pub classes: Vec<ClassSummary>,
     /// The features, in the order of the table.
@@ -164,6 +167,7 @@ impl Summary {
             .product();
         Ok(Summary {
             rows: statistics.rows,
+            half_life: statistics.half_life(),
             classes: classes.collect(),
             features,
             left_out,
@@ -177,6 +181,7 @@ impl Summary {
         let names: Vec<&str> = self.classes.iter().map(|class| class.name.as_str()).collect();
         json!({
             "rows": self.rows,
+            "half_life": self.half_life,
             "classes": self.classes.iter().map(|class| json!({
                 "name": class.name,
                 "weight": class.weight,

@@ -224,6 +224,11 @@ impl Spectrum {
         self.fit();
     }
 
+    /// Multiplies every weight by a power of two.
+    pub(crate) fn scale(&mut self, power: f64) {
+        self.counts.scale(power);
+    }
+
     /// The first number and class of which `other` has more.
     pub(crate) fn first_shortfall(&self, other: &Self, class_of: &[Option<usize>]) -> Option<(f64, usize)> {
         let mut part = other.clone();

@@ -3,13 +3,14 @@
 use std::borrow::Cow;
 
 use crate::batch::{Batch, MISSING};
+use crate::decay::Decay;
 use crate::error::{Error, Result};
 use crate::estimate;
 use crate::families::counted::CountedNumbers;
 use crate::families::{CountedRow, FamilyStatistics, Removed};
 use crate::leave_one_out::LeaveOneOut;
-use crate::model::{Model, written_out};
-use crate::schema::{Kind, Schema};
+use crate::model::Model;
+use crate::schema::Schema;
 use crate::settings::{Prior, Settings, VarianceFloor};
 use crate::tally::Tally;
 use crate::vocabulary::Vocabulary;
@@ -47,6 +48,8 @@ pub struct Statistics {
     /// One row: the weight of each class.
     pub(crate) class_weight: Tally,
     pub(crate) factors: Vec<FamilyStatistics>,
+    /// Set if rows age.
+    pub(crate) decay: Option<Box<Decay>>,
     /// Whether this is the canonical form.
     pub(crate) is_settled: bool,
 }
@@ -60,6 +63,7 @@ impl Statistics {
             classes: Vocabulary::default(),
             class_weight: Tally::new(1, 0),
             factors: FamilyStatistics::for_schema(schema),
+            decay: None,
             is_settled: false,
         }
     }
@@ -92,23 +96,25 @@ impl Statistics {
         columns.map(|(column, values)| (self.schema.columns[column].name.as_str(), values)).collect()
     }
 
-    /// Adds the rows of a batch. Rows whose class is missing and rows of weight zero change nothing.
+    /// Adds the rows of a batch. Rows whose class is missing and rows of weight zero change nothing, but where rows
+    /// [age](Self::set_half_life) each lets time pass.
     ///
     /// # Errors
     /// If a weight is negative or not finite, if there are too many classes, or if the batch does not have the
     /// columns of the schema. The statistics are then as they were.
     pub fn observe(&mut self, batch: &Batch) -> Result<()> {
-        self.observe_rows(batch, 0..batch.rows)
+        self.observe_in_order(batch, 0..batch.rows)
     }
 
-    /// Adds some rows of a batch: what [`observe`](Self::observe) does for all of them.
+    /// Adds some rows of a batch: what [`observe`](Self::observe) does for all of them. No time passes here, so that where
+    /// rows age these weigh as much as the newest.
     ///
     /// # Errors
     /// As for [`observe`](Self::observe).
     pub fn observe_rows(&mut self, batch: &Batch, rows: impl Iterator<Item = usize> + Clone) -> Result<()> {
         self.check_batch(batch, rows.clone())?;
         self.is_settled = false;
-        let (counted, new_classes) = self.counted_rows(batch, rows);
+        let (counted, new_classes) = self.counted_rows(batch, rows.clone());
         let positions: Vec<usize> =
             self.factors.iter().flat_map(FamilyStatistics::number_columns).copied().collect();
         let numbers = CountedNumbers::new(batch, positions.clone(), &counted);
@@ -131,6 +137,9 @@ impl Statistics {
         for factor in &mut self.factors {
             factor.observe(&counted, batch, classes);
             factor.add_numbers(&numbers, &mut sums, classes);
+        }
+        if let Some(Decay { young: Some(young), .. }) = self.decay.as_deref_mut() {
+            young.observe_rows(batch, rows)?;
         }
         Ok(())
     }
@@ -162,25 +171,11 @@ impl Statistics {
         (counted, new_classes)
     }
 
-    /// Takes the rows of a batch away, as if they had never been learnt.
+    /// Adds everything that `other` remembers. Classes and values are matched by name. Where rows age, the two are parts of
+    /// streams that began together: time passes for the one that has seen less of it.
     ///
     /// # Errors
-    /// If a count would fall below zero, which proves that a row was never learnt; the first such row is named.
-    /// The statistics are then as they were.
-    pub fn forget(&mut self, batch: &Batch) -> Result<()> {
-        let mut part = Statistics::empty(&self.schema);
-        part.observe(batch)?;
-        if let Some(first) = self.shortfall(&part) {
-            return Err(self.name_the_row(batch, &first));
-        }
-        self.add(&part, -1.0);
-        Ok(())
-    }
-
-    /// Adds everything that `other` remembers. Classes and values are matched by name.
-    ///
-    /// # Errors
-    /// If the two describe different tables, or together have too many classes.
+    /// If the two describe different tables, together have too many classes, or do not age alike.
     pub fn merge(&mut self, other: &Statistics) -> Result<()> {
         self.check_same_table(other)?;
         let new = other.classes.names().filter(|name| self.classes.get(name).is_none()).count();
@@ -198,20 +193,11 @@ impl Statistics {
         if !total.is_finite() {
             return Err(Error::WeightOverflow { row: self.rows });
         }
-        self.add(other, 1.0);
-        Ok(())
-    }
-
-    /// Takes away everything that `other` remembers.
-    ///
-    /// # Errors
-    /// If the two describe different tables, or a count would fall below zero. The statistics are then as they were.
-    pub fn subtract(&mut self, other: &Statistics) -> Result<()> {
-        self.check_same_table(other)?;
-        if let Some(what) = self.shortfall(other) {
-            return Err(Error::NotPart { what: what.describe(&self.schema) });
+        if let Some(theirs) = other.half_life() {
+            self.pass(theirs.learnt);
         }
-        self.add(other, -1.0);
+        let other = self.at_our_age(Cow::Borrowed(other))?;
+        self.add(&other, 1.0);
         Ok(())
     }
 
@@ -244,6 +230,7 @@ impl Statistics {
             classes: self.classes.select(&ids),
             class_weight: self.class_weight.select(&[0], &ids),
             factors: self.factors.iter().map(|factor| factor.canonical(&ids)).collect(),
+            decay: self.decay.as_ref().map(|decay| Box::new(decay.canonical(self.rows))),
             is_settled: true,
         })
     }
@@ -321,6 +308,7 @@ impl Statistics {
     /// Adds `other`, or takes it away if the sign is −1; it is known to be possible.
     pub(crate) fn add(&mut self, other: &Statistics, sign: f64) {
         self.is_settled = false;
+        self.add_young(other, sign);
         let class_of: Vec<usize> = other.classes.names().map(|name| self.classes.intern(name)).collect();
         let classes = self.classes.len();
         self.class_weight.grow(1, classes);
@@ -331,7 +319,7 @@ impl Statistics {
         self.rows = if sign > 0.0 { self.rows + other.rows } else { self.rows - other.rows };
     }
 
-    fn check_batch(&self, batch: &Batch, rows: impl Iterator<Item = usize>) -> Result<()> {
+    pub(crate) fn check_batch(&self, batch: &Batch, rows: impl Iterator<Item = usize>) -> Result<()> {
         if batch.columns.len() != self.schema.columns.len() {
             let (found, expected) = (batch.columns.len(), self.schema.columns.len());
             return Err(Error::BatchColumns { found, expected });
@@ -391,6 +379,11 @@ impl Statistics {
     }
 
     fn check_same_table(&self, other: &Statistics) -> Result<()> {
+        self.check_same_columns(other)?;
+        self.check_same_age(other)
+    }
+
+    pub(crate) fn check_same_columns(&self, other: &Statistics) -> Result<()> {
         if self.schema == other.schema {
             return Ok(());
         }
@@ -409,73 +402,6 @@ impl Statistics {
             "their columns stand in different orders".to_owned()
         };
         Err(Error::Mismatch(what))
-    }
-
-    /// Something of which `other` has more than we do.
-    fn shortfall(&self, other: &Statistics) -> Option<Shortfall> {
-        let class_of: Vec<Option<usize>> = other.classes.names().map(|name| self.classes.get(name)).collect();
-        let class_name = |class: usize| other.classes.name(class).to_owned();
-        for (ours, theirs) in self.factors.iter().zip(&other.factors) {
-            if let Some((value, class)) = ours.first_shortfall(theirs, &class_of) {
-                let columns = ours.columns().to_vec();
-                return Some(Shortfall { columns, value, class: Some(class_name(class)) });
-            }
-        }
-        if let Some((_, class)) =
-            self.class_weight.first_shortfall(&other.class_weight, &[Some(0)], &class_of)
-        {
-            return Some(Shortfall { columns: Vec::new(), value: None, class: Some(class_name(class)) });
-        }
-        (self.rows < other.rows).then_some(Shortfall { columns: Vec::new(), value: None, class: None })
-    }
-
-    /// The first row of a batch that cannot be taken away once those before it are gone.
-    fn name_the_row(&self, batch: &Batch, first: &Shortfall) -> Error {
-        // A shortfall grows with every row, so the number of rows that can go is found by halving.
-        let part = |rows: usize| {
-            let mut part = Statistics::empty(&self.schema);
-            part.observe_rows(batch, 0..rows).map(|()| self.shortfall(&part))
-        };
-        let (mut fine, mut short, mut found) = (0, batch.rows, None);
-        while fine + 1 < short {
-            let middle = fine.midpoint(short);
-            match part(middle) {
-                Ok(None) => fine = middle,
-                Ok(Some(shortfall)) => (short, found) = (middle, Some(shortfall)),
-                Err(error) => return error,
-            }
-        }
-        let mut shortfall = found.as_ref().unwrap_or(first).clone();
-        // Sums do not say which number is not in them, but now the row is known.
-        if let Some(&column) = shortfall.columns.first()
-            && matches!(self.schema.columns[column].kind, Kind::Number | Kind::Group)
-        {
-            shortfall.value = written_out(batch, &shortfall.columns, fine);
-        }
-        Error::NeverLearnt { row: batch.row_number(fine), what: shortfall.describe(&self.schema) }
-    }
-}
-
-/// A count of which there is too little: of a value with a class, of a class, or of rows altogether.
-#[derive(Clone)]
-struct Shortfall {
-    columns: Vec<usize>,
-    value: Option<String>,
-    class: Option<String>,
-}
-
-impl Shortfall {
-    fn describe(&self, schema: &Schema) -> String {
-        let Some(class) = &self.class else { return "the number of rows".to_owned() };
-        let class = format!("{}={class}", schema.target);
-        if self.columns.is_empty() {
-            return class;
-        }
-        let columns: Vec<&str> = self.columns.iter().map(|&i| schema.columns[i].name.as_str()).collect();
-        match &self.value {
-            Some(value) => format!("{}={value} with {class}", columns.join(", ")),
-            None => format!("a missing {} with {class}", columns.join(", ")),
-        }
     }
 }
 

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::exact::{ExactSum, two_sum};
+use crate::exact::{ExactSum, can_be_halved, two_sum};
 
 /// Exact weights, rows × classes, with the classes of a row side by side.
 #[derive(Debug, Clone, Default)]
@@ -118,6 +118,18 @@ impl Tally {
                 self.add(row_of[row], class_of[class], sign * term);
             }
         }
+    }
+
+    /// Multiplies every cell by a power of two, which loses nothing if they [can be halved](Self::can_be_halved).
+    pub(crate) fn scale(&mut self, power: f64) {
+        self.cells.iter_mut().for_each(|cell| *cell *= power);
+        self.residue.values_mut().for_each(|residue| residue.scale(power));
+    }
+
+    /// Whether every cell can be halved so many times without losing a bit.
+    pub(crate) fn can_be_halved(&self, times: u32) -> bool {
+        self.cells.iter().all(|&cell| can_be_halved(cell, times))
+            && self.residue.values().all(|residue| residue.can_be_halved(times))
     }
 
     /// The exact weight of a cell.

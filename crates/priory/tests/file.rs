@@ -49,7 +49,7 @@ fn refusal(bytes: &[u8]) -> String {
 
 #[test]
 fn any_changed_byte_is_noticed() {
-    for file in [small_file(), grouped_file(), text_file().1] {
+    for file in [small_file(), grouped_file(), text_file().1, ageing_file(["to", "be"]).1] {
         assert!(read_file(&file).is_ok());
         for position in 0..file.len() {
             for change in [0x01, 0x80, 0xff] {
@@ -102,6 +102,51 @@ fn text_file() -> (Schema, Vec<u8>) {
         statistics.observe(&document(&schema, class, words)).unwrap();
     }
     (schema, write_file(&statistics, &Settings::default()))
+}
+
+/// A model whose rows age: of one word in the first era, and of another in the second.
+fn ageing_file(words: [&str; 2]) -> (Schema, Vec<u8>) {
+    let schema = Schema::new("class", vec![Column::new("text", Kind::Text)]).unwrap();
+    let mut statistics = Statistics::empty(&schema);
+    statistics.set_half_life(1).unwrap();
+    for row in 0..20 {
+        let class = if row % 3 == 0 { "ham" } else { "spam" };
+        statistics.observe(&document(&schema, class, words[row / 16])).unwrap();
+    }
+    (schema, write_file(&statistics, &Settings::default()))
+}
+
+#[test]
+fn an_age_that_cannot_be_is_refused() {
+    let impossible = "what it says about the age of its rows cannot be";
+    let (_, file) = ageing_file(["to", "be"]);
+    let said = br#"\"rows\":1,\"learnt\":20"#;
+    let place = file.windows(said.len()).position(|bytes| bytes == said).unwrap();
+    let mut no_half_life = file.clone();
+    no_half_life[place + br#"\"rows\":"#.len()] = b'0';
+    assert_eq!(refusal(&with_checksums(no_half_life)), impossible);
+
+    // Young rows that are not among the others.
+    let (_, other) = ageing_file(["be", "to"]);
+    let young = section(&file, "young");
+    assert_eq!(young, section(&other, "young"));
+    let mut strange = file.clone();
+    strange[young.clone()].copy_from_slice(&other[young.clone()]);
+    assert_eq!(refusal(&with_checksums(strange)), impossible);
+    let mut damaged = file.clone();
+    damaged[young.start + 400] ^= 1;
+    refusal(&with_checksums(damaged));
+}
+
+#[test]
+fn a_file_of_ageing_rows_is_looked_up_like_any_other() {
+    let (schema, file) = ageing_file(["to", "be"]);
+    let (statistics, settings) = read_file(&file).unwrap();
+    let asked = document(&schema, "", "to be or");
+    let whole = statistics.estimate(&settings).unwrap().score(&asked).unwrap();
+    let opened = ModelFile::open(file).unwrap().expect("no count has a residue");
+    let found = opened.model_for(&asked).unwrap().score(&asked).unwrap();
+    assert_eq!(found.row(0), whole.row(0));
 }
 
 fn document(schema: &Schema, class: &str, words: &str) -> Batch {

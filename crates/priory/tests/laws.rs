@@ -1,101 +1,16 @@
 //! Laws that hold for every family, whatever the table: checked as bytes of the model file.
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
-use priory::{Batch, BatchColumn, Column, Kind, Schema, Settings, Statistics, read_file, write_file};
+mod tables;
+
+use priory::{Settings, Statistics, read_file};
 use proptest::prelude::*;
-
-/// A row as a reader might hand it over: class, weight, features; `None` is missing.
-type Row = (Option<u8>, f64, Vec<Option<u8>>);
-
-const COLUMNS: usize = 12;
-/// From here on the columns hold numbers, and the last one text.
-const FIRST_NUMBER: usize = 5;
-const LAST_NUMBER: usize = COLUMNS - 2;
-
-/// Two plain categories, a column of 0 and 1, two columns that share a joint table, two of numbers, one of which only
-/// sums are kept, three that form a group, and one of text.
-fn schema() -> Schema {
-    let kinds = [
-        Kind::Category,
-        Kind::Joint,
-        Kind::Category,
-        Kind::Joint,
-        Kind::Category,
-        Kind::Number,
-        Kind::Number,
-        Kind::Group,
-        Kind::Moments,
-        Kind::Group,
-        Kind::Group,
-        Kind::Text,
-    ];
-    let columns = (0..).zip(kinds).map(|(i, kind)| Column::new(format!("x{i}"), kind)).collect();
-    Schema::new("y", columns).unwrap()
-}
-
-fn name(column: usize, value: u8) -> String {
-    match column {
-        0 => ["red", "green", "blü", "10", "9"][value as usize % 5].to_owned(),
-        4 => (value % 2).to_string(),
-        _ => format!("v{value}"),
-    }
-}
-
-/// Numbers whose sums f64 cannot hold: far apart, close together, and far from zero.
-fn number(column: usize, value: u8) -> f64 {
-    match column {
-        FIRST_NUMBER => [1e9, 1e9 + 1.0, -1e-300, 1e300, 0.1][value as usize % 5],
-        LAST_NUMBER => [1e9, 1e9 + 1.0, -1e-300, 1e150, 0.1][value as usize % 5],
-        _ => f64::from(value) * 0.1 - 0.2,
-    }
-}
-
-const DOCUMENTS: [&str; 5] =
-    ["to be or not to be", "", "be be be", "10 9 é", "that is the question : to be or what ?"];
-
-fn batch(rows: &[Row]) -> Batch {
-    let mut batch = Batch::new(&schema());
-    for (class, weight, values) in rows {
-        batch.classes.push(class.map(|class| format!("class {class}")).as_deref());
-        batch.weights.push(*weight);
-        for (i, (column, value)) in batch.columns.iter_mut().zip(values).enumerate() {
-            match column {
-                BatchColumn::Category(column) => column.push(value.map(|value| name(i, value)).as_deref()),
-                BatchColumn::Number(column) => column.push(value.map_or(f64::NAN, |value| number(i, value))),
-                BatchColumn::Text(column) => match value {
-                    None => column.push_missing(),
-                    Some(value) => {
-                        DOCUMENTS[*value as usize % 5].split_whitespace().for_each(|token| column.add(token));
-                        column.end_document();
-                    }
-                },
-            }
-        }
-    }
-    batch.rows = rows.len();
-    batch
-}
+use tables::{Row, batch, bytes, rows, schema};
 
 fn learn(rows: &[Row]) -> Statistics {
     let mut statistics = Statistics::empty(&schema());
     statistics.observe(&batch(rows)).unwrap();
     statistics
-}
-
-fn bytes(statistics: &Statistics) -> Vec<u8> {
-    write_file(statistics, &Settings::default())
-}
-
-fn rows(most: usize) -> impl Strategy<Value = Vec<Row>> {
-    let weight = prop_oneof![
-        4 => Just(1.0),
-        1 => Just(0.0),
-        2 => (1u32..1000).prop_map(f64::from),
-        2 => prop_oneof![Just(0.1), Just(1e-300), Just(1e17), 0.0..1.0f64],
-    ];
-    let class = prop::option::weighted(0.9, 0u8..4);
-    let value = prop::option::weighted(0.8, 0u8..5);
-    prop::collection::vec((class, weight, prop::collection::vec(value, COLUMNS)), 0..most)
 }
 
 proptest! {

@@ -2,22 +2,32 @@
 
 use anyhow::Result;
 
-use crate::args::UpdateArgs;
+use crate::args::LearnArgs;
 use crate::data;
 use crate::glob;
 use crate::model_file;
 use crate::output::{note, plural};
 
-pub(crate) fn run(args: &UpdateArgs, threads: usize) -> Result<()> {
-    let (before, after) = model_file::update(&args.model, |statistics| {
-        let schema = statistics.schema().clone();
-        for path in &glob::expand(&args.data)? {
-            let (part, skipped) = data::learn(args.input.open(path)?, &schema, threads)?;
+pub(crate) fn run(args: &LearnArgs, threads: usize) -> Result<()> {
+    let update = &args.update;
+    let mut learnt = 0;
+    let mut first = None;
+    let (_, after) = model_file::update(&update.model, |statistics| {
+        if let Some(rows) = args.half_life {
+            statistics.set_half_life(rows)?;
+        }
+        first = statistics.half_life().map(|age| 1 + age.learnt);
+        for path in &glob::expand(&update.data)? {
+            let (part, skipped) = data::learn(update.input.open(path)?, &statistics.nothing(), threads)?;
             statistics.merge(&part)?;
-            data::warn_of_skipped(skipped, &schema.target);
+            learnt += part.rows();
+            data::warn_of_skipped(skipped, &statistics.schema().target);
         }
         Ok(statistics.check_size()?)
     })?;
-    note(&format!("{} learnt, {after} in all: {}", plural(after - before, "row"), args.model.display()));
+    // Who wants to forget rows that age has to know when they were learnt.
+    let from = first.map_or(String::new(), |first| format!(" from row {first} on"));
+    let (rows, model) = (plural(learnt, "row"), update.model.display());
+    note(&format!("{rows} learnt{from}, {after} in all: {model}"));
     Ok(())
 }

@@ -45,7 +45,16 @@ pub(crate) fn run(args: &ShowArgs) -> Result<()> {
 fn write_summary(out: &mut impl Write, summary: &Summary, fractions: bool) -> Result<()> {
     let (rows, classes) = (summary.rows, summary.classes.len() as u64);
     let features = plural(summary.features.len() as u64, "feature");
-    writeln!(out, "{}, {}, {features}\n", plural(rows, "row"), plural(classes, "class"))?;
+    writeln!(out, "{}, {}, {features}", plural(rows, "row"), plural(classes, "class"))?;
+    if let Some(age) = summary.half_life {
+        writeln!(
+            out,
+            "half-life: {}; {} passed since rows began to age",
+            plural(age.rows, "row"),
+            age.learnt
+        )?;
+    }
+    writeln!(out)?;
 
     let mut grid = Grid::new();
     grid.row(["class", "weight", "prior"]);

@@ -28,9 +28,13 @@ pub(crate) fn run(args: &TrainArgs, threads: usize) -> Result<()> {
     understood.apply(&mut settings)?;
     let schema = &understood.schema;
 
-    let (mut statistics, mut skipped) = data::learn(first, schema, threads)?;
+    let mut nothing = Statistics::empty(schema);
+    if let Some(rows) = args.half_life {
+        nothing.set_half_life(rows)?;
+    }
+    let (mut statistics, mut skipped) = data::learn(first, &nothing, threads)?;
     for path in &paths[1..] {
-        let (part, part_skipped) = data::learn(input.open(path)?, schema, threads)?;
+        let (part, part_skipped) = data::learn(input.open(path)?, &statistics.nothing(), threads)?;
         statistics.merge(&part)?;
         statistics.check_size()?;
         skipped += part_skipped;

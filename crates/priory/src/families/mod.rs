@@ -205,6 +205,35 @@ impl FamilyStatistics {
         }
     }
 
+    /// Multiplies all weights by a power of two, which loses nothing if they [can be halved](Self::can_be_halved).
+    pub(crate) fn scale(&mut self, power: f64) {
+        match self {
+            FamilyStatistics::Category(_, category) => category.counts.scale(power),
+            FamilyStatistics::Joint(joint) => joint.counts.scale(power),
+            FamilyStatistics::Number(_, number) => number.scale(power),
+            FamilyStatistics::Text(_, text) => {
+                text.counts.scale(power);
+                text.totals.scale(power);
+            }
+            FamilyStatistics::Group(group) => group.scale(power),
+        }
+    }
+
+    /// Whether every weight can be halved so many times without losing a bit. Sums of numbers always can.
+    pub(crate) fn can_be_halved(&self, times: u32) -> bool {
+        match self {
+            FamilyStatistics::Category(_, category) => category.counts.can_be_halved(times),
+            FamilyStatistics::Joint(joint) => joint.counts.can_be_halved(times),
+            FamilyStatistics::Number(_, number) => {
+                number.spectrum.as_ref().is_none_or(|spectrum| spectrum.counts().can_be_halved(times))
+            }
+            FamilyStatistics::Text(_, text) => {
+                text.counts.can_be_halved(times) && text.totals.can_be_halved(times)
+            }
+            FamilyStatistics::Group(_) => true,
+        }
+    }
+
     /// The first value, written out, and class of which `other` has more.
     pub(crate) fn first_shortfall(
         &self,

@@ -17,6 +17,7 @@ use container::{Container, Section, refused};
 pub use model_file::ModelFile;
 pub use parts::FileParts;
 
+use crate::decay::Decay;
 use crate::error::Result;
 use crate::families::FamilyStatistics;
 use crate::families::categorical::CategoryStatistics;
@@ -35,21 +36,46 @@ const VERSION_KEY: &str = "priory_format";
 const VERSION: &str = "1";
 /// What was worked out of all words together: see [`ModelFile`].
 const DERIVED: &str = "derived";
+/// How rows age.
+const HALF_LIFE: &str = "half_life";
+/// A model file of the rows of the present era: see [`crate::decay`].
+const YOUNG: &str = "young";
 
 /// The bytes of a model file.
 pub fn write_file(statistics: &Statistics, settings: &Settings) -> Vec<u8> {
     let statistics = statistics.canonical();
-    let json = |value: serde_json::Result<String>| value.expect("schema and settings have string keys only");
-    let mut metadata = BTreeMap::from([
-        (VERSION_KEY, VERSION.to_owned()),
-        ("rows", statistics.rows.to_string()),
-        ("schema", json(serde_json::to_string(&statistics.schema))),
-        ("settings", json(serde_json::to_string(settings))),
-    ]);
+    let mut metadata = frame(&statistics, settings);
     let derived = derived(&statistics, settings);
     if !derived.is_empty() {
-        metadata.insert(DERIVED, json(serde_json::to_string(&derived)));
+        metadata.insert(DERIVED, json(&derived));
     }
+    let mut sections = sections(&statistics);
+    if let Some(decay) = &statistics.decay {
+        metadata.insert(HALF_LIFE, json(&decay.half_life));
+        if let Some(young) = &decay.young {
+            let file = container::write(&frame(young, &Settings::default()), self::sections(young));
+            sections.push(Section::bytes(YOUNG, &file));
+        }
+    }
+    container::write(&metadata, sections)
+}
+
+fn json(value: &impl serde::Serialize) -> String {
+    serde_json::to_string(value).expect("everything in a header has string keys only")
+}
+
+/// What every header says.
+fn frame(statistics: &Statistics, settings: &Settings) -> BTreeMap<&'static str, String> {
+    BTreeMap::from([
+        (VERSION_KEY, VERSION.to_owned()),
+        ("rows", statistics.rows.to_string()),
+        ("schema", json(&statistics.schema)),
+        ("settings", json(settings)),
+    ])
+}
+
+/// Classes and columns of canonical statistics.
+fn sections(statistics: &Statistics) -> Vec<Section> {
     let mut sections = Vec::new();
     write_names(&mut sections, "class", &statistics.classes);
     write_tally(&mut sections, "class.weight", &statistics.class_weight);
@@ -79,7 +105,7 @@ pub fn write_file(statistics: &Statistics, settings: &Settings) -> Vec<u8> {
             FamilyStatistics::Group(sums) => group::write(&mut sections, sums),
         }
     }
-    container::write(&metadata, sections)
+    sections
 }
 
 /// Whether a file could be a model, as far as its first 16 bytes tell. What could not need not be read.
@@ -93,17 +119,37 @@ pub fn could_be_file(beginning: &[u8]) -> bool {
 /// If a byte was changed, lost or added, or the contents contradict each other.
 pub fn read_file(bytes: &[u8]) -> Result<(Statistics, Settings)> {
     let mut file = Container::open(bytes, VERSION_KEY, VERSION)?;
-    let (mut statistics, settings) = read_frame(&mut file)?;
-    let classes = statistics.classes.len();
-    for factor in &mut statistics.factors {
-        read_factor(&mut file, factor, classes)?;
-    }
+    let (mut statistics, settings) = read_statistics(&mut file)?;
     let stored = read_derived(&file)?;
+    if file.metadata.contains_key(HALF_LIFE) {
+        let half_life = parse(&file.metadata, HALF_LIFE)?;
+        let young = file.has(YOUNG).then(|| read_young(&file.take_bytes(YOUNG)?)).transpose()?;
+        let decay = Decay::checked(half_life, young, &statistics);
+        let wrong = || refused("what it says about the age of its rows cannot be".into());
+        statistics.decay = Some(decay.ok_or_else(wrong)?);
+    }
     file.finish()?;
-    check(&statistics)?;
     if stored != derived(&statistics, &settings) {
         return Err(refused("its counts contradict what was derived from them".into()));
     }
+    Ok((statistics, settings))
+}
+
+fn read_young(bytes: &[u8]) -> Result<Statistics> {
+    let mut file = Container::open(bytes, VERSION_KEY, VERSION)?;
+    let (statistics, _) = read_statistics(&mut file)?;
+    file.finish()?;
+    Ok(statistics)
+}
+
+/// Classes and columns, which do not contradict each other.
+fn read_statistics(file: &mut Container<'_>) -> Result<(Statistics, Settings)> {
+    let (mut statistics, settings) = read_frame(file)?;
+    let classes = statistics.classes.len();
+    for factor in &mut statistics.factors {
+        read_factor(file, factor, classes)?;
+    }
+    check(&statistics)?;
     Ok((statistics, settings))
 }
 
@@ -120,7 +166,10 @@ fn read_frame(file: &mut Container<'_>) -> Result<(Statistics, Settings)> {
     }
     let class_weight = read_tally(file, "class.weight", 1, classes.len())?;
     let factors = FamilyStatistics::for_schema(&schema);
-    Ok((Statistics { schema, rows, classes, class_weight, factors, is_settled: false }, settings))
+    Ok((
+        Statistics { schema, rows, classes, class_weight, factors, decay: None, is_settled: false },
+        settings,
+    ))
 }
 
 /// What follows from all words of each column of text, as far as [`ModelFile`] can do with it.

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use super::container::{ElementKind, refused};
 use super::parts::{FileParts, Parts};
 use super::text::WORD_SECTIONS;
-use super::{DERIVED, VERSION, VERSION_KEY, check, parse, read_derived, read_factor, read_frame, read_tally};
+use super::{
+    DERIVED, VERSION, VERSION_KEY, YOUNG, check, parse, read_derived, read_factor, read_frame, read_tally,
+};
 use crate::batch::{Batch, TextColumn};
 use crate::error::Result;
 use crate::families::FamilyStatistics;
@@ -120,13 +122,13 @@ impl ModelFile {
     }
 }
 
-/// Tells the sections that are not read whole.
+/// Tells the sections that are not read whole: those of words, and the rows that will be left one day.
 fn is_of_words(parts: &Parts) -> Result<impl Fn(&str) -> bool + use<>> {
     let schema: Schema = parse(&parts.metadata, "schema")?;
     let texts = (0..schema.columns.len()).filter(|&i| schema.columns[i].text.is_some());
     let names: Vec<String> =
         texts.flat_map(|i| WORD_SECTIONS.map(|section| format!("column.{i}.{section}"))).collect();
-    Ok(move |name: &str| names.iter().any(|of_words| of_words == name))
+    Ok(move |name: &str| name == YOUNG || names.iter().any(|of_words| of_words == name))
 }
 
 /// The words of a column of text in a file.

@@ -77,6 +77,12 @@ impl Moments {
         self.pairs(other).for_each(|(mine, theirs)| mine.merge_weighted(weight, theirs));
     }
 
+    /// Multiplies all weights by `weight`.
+    pub(crate) fn scale(&mut self, weight: f64) {
+        let sums = [&mut self.weight, &mut self.missing, &mut self.sum, &mut self.sum_of_squares];
+        sums.into_iter().for_each(|sum| sum.scale(weight));
+    }
+
     fn pairs<'a>(&'a mut self, other: &'a Moments) -> impl Iterator<Item = (&'a mut Wide, &'a Wide)> {
         [
             (&mut self.weight, &other.weight),

@@ -92,6 +92,12 @@ impl Wide {
         self.trim();
     }
 
+    /// Multiplies by w.
+    pub(crate) fn scale(&mut self, weight: f64) {
+        let before = std::mem::take(self);
+        self.merge_weighted(weight, &before);
+    }
+
     /// Adds ± bits · 2^exponent.
     #[inline]
     fn add_bits<const N: usize>(&mut self, negative: bool, bits: [u64; N], exponent: i32) {

@@ -108,6 +108,11 @@ impl GroupStatistics {
         }
     }
 
+    /// Multiplies all weights by a power of two.
+    pub(crate) fn scale(&mut self, power: f64) {
+        self.classes.iter_mut().for_each(|sums| sums.scale(power));
+    }
+
     /// The first class of which `other` cannot be a part: it has more rows, or sums that the rest could not have.
     pub(crate) fn first_shortfall(&self, other: &Self, class_of: &[Option<usize>]) -> Option<usize> {
         (0..other.classes.len()).find(|&class| {
@@ -199,6 +204,15 @@ impl GroupSums {
             let ours = self.alone.entry(*columns).or_default();
             combine(&mut ours.weight, &theirs.weight);
             combine(&mut ours.sum, &theirs.sum);
+        }
+    }
+
+    fn scale(&mut self, power: f64) {
+        self.moments.iter_mut().for_each(|moments| moments.scale(power));
+        self.products.iter_mut().for_each(|product| product.scale(power));
+        for alone in self.alone.values_mut() {
+            alone.weight.scale(power);
+            alone.sum.scale(power);
         }
     }
 

@@ -98,6 +98,12 @@ impl NumberStatistics {
         }
     }
 
+    /// Multiplies all weights by a power of two.
+    pub(crate) fn scale(&mut self, power: f64) {
+        self.moments.iter_mut().for_each(|moments| moments.scale(power));
+        self.spectrum.iter_mut().for_each(|spectrum| spectrum.scale(power));
+    }
+
     pub(crate) fn grow(&mut self, classes: usize) {
         self.moments.resize(classes.max(self.moments.len()), Moments::default());
     }

@@ -21,10 +21,17 @@ use whole::Whole;
 
 /// More different tokens than this are refused: training would take some gigabytes.
 pub const MOST_TOKENS: usize = 1 << 23;
-/// More counts than this, of tokens in classes, are refused likewise.
-pub(crate) const MOST_CELLS: usize = 1 << 26;
-/// All tokens together may have so many bytes.
-const MOST_BYTES: usize = 1 << 30;
+
+/// How much of a column is kept at most.
+struct Limits {
+    tokens: usize,
+    /// Counts of tokens in classes.
+    cells: usize,
+    /// Of all tokens together.
+    bytes: usize,
+}
+
+const LIMITS: Limits = Limits { tokens: MOST_TOKENS, cells: 1 << 26, bytes: 1 << 30 };
 
 /// Rows of [`TextStatistics::totals`]: the weight of the rows without a document,
 pub(crate) const MISSING_ROW: usize = 0;
@@ -240,16 +247,15 @@ impl TextStatistics {
 
     /// Refuses what would take all memory.
     pub(crate) fn check_size(&self, column: &str) -> Result<()> {
+        self.check_limits(column, &LIMITS)
+    }
+
+    fn check_limits(&self, column: &str, limits: &Limits) -> Result<()> {
         let (tokens, counts) = (self.tokens.len(), self.counts.cells_held());
-        if tokens > MOST_TOKENS || counts > MOST_CELLS || self.tokens.bytes() > MOST_BYTES {
-            return Err(Error::TooManyTokens {
-                column: column.to_owned(),
-                tokens,
-                counts,
-                limit: MOST_TOKENS,
-            });
+        if tokens <= limits.tokens && counts <= limits.cells && self.tokens.bytes() <= limits.bytes {
+            return Ok(());
         }
-        Ok(())
+        Err(Error::TooManyTokens { column: column.to_owned(), tokens, counts, limit: limits.tokens })
     }
 
     /// Whether the sums over all tokens are what they should be, and no token is in more documents than there are.
@@ -269,5 +275,48 @@ impl TextStatistics {
             }
         }
         (0..classes).all(|class| rest.is_zero(PRESENCES_ROW, class) && rest.is_zero(TERMS_ROW, class))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Counts one document of one class, the class being one of two.
+    fn document(words: &str, class: u32) -> TextStatistics {
+        let mut column = TextColumn::default();
+        words.split_whitespace().for_each(|word| column.add(word));
+        column.end_document();
+        let mut statistics = TextStatistics::empty(&TextSettings::default());
+        statistics.observe(&column, &[CountedRow { row: 0, class }], &Batch::default(), 2);
+        statistics
+    }
+
+    #[test]
+    fn parts_within_the_limits_may_exceed_them_together() {
+        let mut all = document("to be or not to be", 0);
+        let part = document("or what", 1);
+        let limits = Limits { tokens: 4, cells: 6, bytes: 13 };
+        for statistics in [&all, &part] {
+            assert_eq!(statistics.check_limits("text", &limits), Ok(()));
+        }
+        all.merge(&part, &[0, 1], 2, 1.0);
+        let refusal = all.check_limits("text", &limits).unwrap_err();
+        let counts = all.counts.cells_held();
+        assert_eq!(refusal, Error::TooManyTokens { column: "text".into(), tokens: 5, counts, limit: 4 });
+        let message = refusal.to_string();
+        assert!(message.starts_with("the column `text` has 5 different tokens and "), "{message}");
+
+        // Each of the three limits by itself, where it is reached and where it is passed.
+        let reached = Limits { tokens: 5, cells: counts, bytes: "tobeornotwhat".len() };
+        assert_eq!(all.check_limits("text", &reached), Ok(()));
+        for passed in [
+            Limits { tokens: 4, ..reached },
+            Limits { cells: counts - 1, ..reached },
+            Limits { bytes: reached.bytes - 1, ..reached },
+        ] {
+            assert!(all.check_limits("text", &passed).is_err());
+        }
+        assert_eq!(all.check_size("text"), Ok(()));
     }
 }

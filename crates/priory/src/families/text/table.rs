@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use crate::exact::{ExactSum, two_sum};
+use crate::exact::{ExactSum, can_be_halved, two_sum};
 
 /// What is counted of a token in a class.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -333,6 +333,22 @@ impl TokenTable {
             documents.canonical_terms().into_iter().for_each(|x| self.add(token, class, sign * x, 0.0));
             terms.canonical_terms().into_iter().for_each(|x| self.add(token, class, 0.0, sign * x));
         }
+    }
+
+    /// Multiplies every count by a power of two, which loses nothing if they [can be halved](Self::can_be_halved).
+    pub(crate) fn scale(&mut self, power: f64) {
+        let counts = self.counts.widened().iter_mut();
+        counts.for_each(|cell| cell.iter_mut().for_each(|count| *count *= power));
+        self.residue.values_mut().flatten().for_each(|residue| residue.scale(power));
+    }
+
+    /// Whether every count can be halved so many times without losing a bit.
+    pub(crate) fn can_be_halved(&self, times: u32) -> bool {
+        let cells = match &self.counts {
+            Counts::Small(_) => true,
+            Counts::Wide(counts) => counts.iter().flatten().all(|&count| can_be_halved(count, times)),
+        };
+        cells && self.residue.values().flatten().all(|residue| residue.can_be_halved(times))
     }
 
     /// The first cell of which `other` has more, with tokens and classes mapped as in [`merge`](Self::merge). What we
