@@ -71,6 +71,7 @@ impl Tables {
         let mut all = Statistics::empty(schema);
         for table in self.open() {
             all.merge(&data::learn(table?, &Statistics::empty(schema), self.threads)?.0)?;
+            all.check_size()?;
         }
         Ok(all)
     }

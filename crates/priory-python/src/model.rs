@@ -292,7 +292,7 @@ pub(crate) fn evaluate(
         let empty = || FoldStatistics::empty(&schema, folds);
         let parts = fold(&learn, threads(), stopped, empty, |part, batch, turn| {
             part.observe(batch, &assign(&first, batch, turn)?)?;
-            Ok(())
+            Ok(part.check_size()?)
         })?;
         let mut statistics = empty();
         parts.iter().try_for_each(|part| statistics.merge(part))?;

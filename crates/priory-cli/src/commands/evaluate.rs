@@ -96,10 +96,13 @@ impl<'a> Split<'a> {
                 let empty = || FoldStatistics::empty(schema, k);
                 let (parts, kept) = tables.fold_and_keep(schema, empty, |part, batch, turn| {
                     let assigned = folds.take(turn, |folds| folds.assign(batch))?;
-                    Ok(part.observe(batch, &assigned)?)
+                    let rows = part.observe(batch, &assigned)?;
+                    part.check_size()?;
+                    Ok(rows)
                 })?;
                 let mut statistics = empty();
                 parts.iter().try_for_each(|part| statistics.merge(part))?;
+                statistics.check_size()?;
                 let models = fold_models(&statistics, settings, k, tables.threads)?;
                 let folds = InOrder::new(Folds::new(k, seed)?);
                 let look = |batch: &Batch, turn: &Turn<'_>| {
@@ -115,10 +118,12 @@ impl<'a> Split<'a> {
                     let is_test = holdout.take(turn, |holdout| holdout.assign(batch))?;
                     let learnt = (0..batch.rows).filter(|&row| is_test[row] == Some(false));
                     part.observe_rows(batch, learnt)?;
+                    part.check_size()?;
                     Ok(test_rows(batch, &is_test)?)
                 })?;
                 let mut statistics = empty();
                 parts.iter().try_for_each(|part| statistics.merge(part))?;
+                statistics.check_size()?;
                 let test = Test::new(&statistics, settings)?;
                 let holdout = InOrder::new(Holdout::new(*share, seed)?);
                 let look = |batch: &Batch, turn: &Turn<'_>| {
@@ -140,6 +145,7 @@ impl<'a> Split<'a> {
                 })?;
                 let mut statistics = empty();
                 parts.iter().try_for_each(|part| statistics.merge(part))?;
+                statistics.check_size()?;
                 let look = |batch: &Batch, _: &Turn<'_>| Ok(batch.clone());
                 statistics.leave_one_out(settings, |left_out| {
                     tables.evaluate(kept, schema, look, |evaluation, batch| {

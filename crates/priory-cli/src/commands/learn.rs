@@ -20,10 +20,11 @@ pub(crate) fn run(args: &LearnArgs, threads: usize) -> Result<()> {
         for path in &glob::expand(&update.data)? {
             let (part, skipped) = data::learn(update.input.open(path)?, &statistics.nothing(), threads)?;
             statistics.merge(&part)?;
+            statistics.check_size()?;
             learnt += part.rows();
             data::warn_of_skipped(skipped, &statistics.schema().target);
         }
-        Ok(statistics.check_size()?)
+        Ok(())
     })?;
     // Who wants to forget rows that age has to know when they were learnt.
     let from = first.map_or(String::new(), |first| format!(" from row {first} on"));

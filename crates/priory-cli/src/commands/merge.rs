@@ -11,7 +11,7 @@ pub(crate) fn run(args: &MergeArgs) -> Result<()> {
     for path in &args.models[1..] {
         let (other, other_settings) = model_file::read(path)?;
         let pair = || format!("{} and {}", args.models[0].display(), path.display());
-        statistics.merge(&other).with_context(pair)?;
+        statistics.merge(&other).and_then(|()| statistics.check_size()).with_context(pair)?;
         if other_settings != settings {
             warn(&format!(
                 "{} has other settings; those of {} are kept",

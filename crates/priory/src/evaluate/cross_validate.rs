@@ -6,6 +6,8 @@
 use super::{Evaluation, FoldParts};
 use crate::batch::Batch;
 use crate::error::{Error, Result};
+use crate::families::FamilyStatistics;
+use crate::families::text::{self, TextStatistics};
 use crate::leave_one_out::LeaveOneOut;
 use crate::model::Model;
 use crate::schema::Schema;
@@ -57,6 +59,27 @@ impl FoldStatistics {
                 statistics.observe_rows(batch, rows)?;
             }
             Ok(())
+        })
+    }
+
+    /// Refuses, early, what can no longer be estimated or is more than memory should hold, in one fold or in all together.
+    ///
+    /// # Errors
+    /// As for [`Statistics::check_size`].
+    pub fn check_size(&self) -> Result<()> {
+        self.folds.iter().try_for_each(Statistics::check_size)?;
+        let factors = self.folds.first().map_or(0, |fold| fold.factors.len());
+        (0..factors).try_for_each(|i| {
+            let mut column = "";
+            let texts = self.folds.iter().filter_map(|fold| match &fold.factors[i] {
+                FamilyStatistics::Text(position, text) => {
+                    column = &fold.schema.columns[*position].name;
+                    Some(&**text)
+                }
+                _ => None,
+            });
+            let texts: Vec<&TextStatistics> = texts.collect();
+            text::check_parts(column, &texts)
         })
     }
 

@@ -32,6 +32,22 @@ struct Limits {
 }
 
 const LIMITS: Limits = Limits { tokens: MOST_TOKENS, cells: 1 << 26, bytes: 1 << 30 };
+/// How much of parts that are kept side by side: most tokens are rare, and in few of them.
+const LIMITS_OF_PARTS: Limits = Limits { tokens: 2 * MOST_TOKENS, cells: 1 << 27, bytes: 1 << 31 };
+
+/// Refuses parts of a column that would take all memory together.
+pub(crate) fn check_parts(column: &str, parts: &[&TextStatistics]) -> Result<()> {
+    check_limits(column, parts, &LIMITS_OF_PARTS)
+}
+
+fn check_limits(column: &str, parts: &[&TextStatistics], limits: &Limits) -> Result<()> {
+    let sum = |of: fn(&TextStatistics) -> usize| parts.iter().map(|part| of(part)).sum::<usize>();
+    let (tokens, counts) = (sum(|part| part.tokens.len()), sum(|part| part.counts.cells_held()));
+    if tokens <= limits.tokens && counts <= limits.cells && sum(|part| part.tokens.bytes()) <= limits.bytes {
+        return Ok(());
+    }
+    Err(Error::TooManyTokens { column: column.to_owned(), tokens, counts, limit: limits.tokens })
+}
 
 /// Rows of [`TextStatistics::totals`]: the weight of the rows without a document,
 pub(crate) const MISSING_ROW: usize = 0;
@@ -247,15 +263,7 @@ impl TextStatistics {
 
     /// Refuses what would take all memory.
     pub(crate) fn check_size(&self, column: &str) -> Result<()> {
-        self.check_limits(column, &LIMITS)
-    }
-
-    fn check_limits(&self, column: &str, limits: &Limits) -> Result<()> {
-        let (tokens, counts) = (self.tokens.len(), self.counts.cells_held());
-        if tokens <= limits.tokens && counts <= limits.cells && self.tokens.bytes() <= limits.bytes {
-            return Ok(());
-        }
-        Err(Error::TooManyTokens { column: column.to_owned(), tokens, counts, limit: limits.tokens })
+        check_limits(column, &[self], &LIMITS)
     }
 
     /// Whether the sums over all tokens are what they should be, and no token is in more documents than there are.
@@ -298,10 +306,10 @@ mod tests {
         let part = document("or what", 1);
         let limits = Limits { tokens: 4, cells: 6, bytes: 13 };
         for statistics in [&all, &part] {
-            assert_eq!(statistics.check_limits("text", &limits), Ok(()));
+            assert_eq!(check_limits("text", &[statistics], &limits), Ok(()));
         }
         all.merge(&part, &[0, 1], 2, 1.0);
-        let refusal = all.check_limits("text", &limits).unwrap_err();
+        let refusal = check_limits("text", &[&all], &limits).unwrap_err();
         let counts = all.counts.cells_held();
         assert_eq!(refusal, Error::TooManyTokens { column: "text".into(), tokens: 5, counts, limit: 4 });
         let message = refusal.to_string();
@@ -309,14 +317,18 @@ mod tests {
 
         // Each of the three limits by itself, where it is reached and where it is passed.
         let reached = Limits { tokens: 5, cells: counts, bytes: "tobeornotwhat".len() };
-        assert_eq!(all.check_limits("text", &reached), Ok(()));
+        assert_eq!(check_limits("text", &[&all], &reached), Ok(()));
         for passed in [
             Limits { tokens: 4, ..reached },
             Limits { cells: counts - 1, ..reached },
             Limits { bytes: reached.bytes - 1, ..reached },
         ] {
-            assert!(all.check_limits("text", &passed).is_err());
+            assert!(check_limits("text", &[&all], &passed).is_err());
         }
         assert_eq!(all.check_size("text"), Ok(()));
+
+        // Parts that are kept side by side count one by one.
+        assert!(check_limits("text", &[&all, &part], &reached).is_err());
+        assert_eq!(check_parts("text", &[&all, &part]), Ok(()));
     }
 }
