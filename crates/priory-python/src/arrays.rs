@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use numpy::ndarray::{ArrayView1, ArrayView2, s};
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
-use priory::matrix::{self, Sparse};
+use priory::matrix::{self, CountSums, Index, LinearScores, Odd, SparseRow};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
@@ -244,11 +244,15 @@ impl IndicesView<'_> {
         }
     }
 
-    /// An index; one that is negative is larger than everything.
-    fn get(&self, i: usize) -> usize {
+    /// Where rows begin; what is negative is larger than everything.
+    fn starts(&self) -> Vec<usize> {
         match self {
-            IndicesView::I32(indices) => usize::try_from(indices[i]).unwrap_or(usize::MAX),
-            IndicesView::I64(indices) => usize::try_from(indices[i]).unwrap_or(usize::MAX),
+            IndicesView::I32(indices) => {
+                indices.iter().map(|&start| usize::try_from(start).unwrap_or(usize::MAX)).collect()
+            }
+            IndicesView::I64(indices) => {
+                indices.iter().map(|&start| usize::try_from(start).unwrap_or(usize::MAX)).collect()
+            }
         }
     }
 }
@@ -257,10 +261,9 @@ impl IndicesView<'_> {
 #[derive(FromPyObject)]
 pub(crate) struct Csr<'py>(Indices<'py>, Indices<'py>, Numbers<'py>, usize);
 
-/// What threads share of it. Checked when it is made.
-#[derive(Clone, Copy)]
+/// What threads share of it. Checked when it is made, but for the columns of entries.
 pub(crate) struct CsrView<'a> {
-    starts: IndicesView<'a>,
+    starts: Vec<usize>,
     indices: IndicesView<'a>,
     values: NumbersView<'a>,
     pub(crate) columns: usize,
@@ -269,31 +272,16 @@ pub(crate) struct CsrView<'a> {
 impl Csr<'_> {
     pub(crate) fn view(&self) -> PyResult<CsrView<'_>> {
         let Csr(starts, indices, values, columns) = self;
-        let view = CsrView {
-            starts: starts.view()?,
-            indices: indices.view()?,
-            values: values.view(),
-            columns: *columns,
-        };
-        let entries = view.indices.len();
-        let rising = (1..view.starts.len()).all(|i| view.starts.get(i - 1) <= view.starts.get(i));
-        let last = view.starts.len().checked_sub(1).map(|last| view.starts.get(last));
+        let (starts, indices, values) = (starts.view()?.starts(), indices.view()?, values.view());
         if *columns >= u32::MAX as usize {
             return Err(PyValueError::new_err("the sparse matrix has too many columns"));
         }
-        if !rising || last.is_none_or(|last| last > entries) || entries > view.values.len() {
+        let agree = starts.last().is_some_and(|&last| last <= indices.len()) && indices.len() <= values.len();
+        if !agree || !starts.is_sorted() {
             return Err(PyValueError::new_err("the sparse matrix contradicts itself"));
         }
-        Ok(view)
+        Ok(CsrView { starts, indices, values, columns: *columns })
     }
-}
-
-/// Room for a block of a sparse matrix.
-#[derive(Default)]
-pub(crate) struct SparseBlock {
-    ends: Vec<usize>,
-    columns: Vec<u32>,
-    values: Vec<f64>,
 }
 
 impl CsrView<'_> {
@@ -303,7 +291,7 @@ impl CsrView<'_> {
 
     /// How many entries there are.
     pub(crate) fn entries(&self) -> usize {
-        self.starts.get(self.rows()) - self.starts.get(0)
+        self.starts[self.rows()] - self.starts[0]
     }
 
     /// Blocks of rows with about so many entries each.
@@ -312,77 +300,80 @@ impl CsrView<'_> {
         Blocks::new(self.rows(), per_row, entries)
     }
 
-    /// Some rows; if a threshold is given, one where an entry is larger and else nothing.
-    pub(crate) fn block<'b>(
+    /// A row; if a threshold is given, one where an entry is larger and else zero. Lent if it can be, else copied to the
+    /// buffer.
+    pub(crate) fn row<'b>(
         &'b self,
-        rows: Range<usize>,
+        row: usize,
         threshold: Option<f64>,
-        room: &'b mut SparseBlock,
-    ) -> PyResult<Sparse<'b>> {
-        let entries = self.starts.get(rows.start)..self.starts.get(rows.end);
-        room.clear();
-        room.ends.extend((rows.start + 1..=rows.end).map(|row| self.starts.get(row) - entries.start));
-        self.copy_columns(entries.clone(), room);
-        if threshold.is_none()
-            && let NumbersView::F64(values) = self.values
-            && let Some(values) = values.to_slice()
-        {
-            return room.checked(self.columns, Some(&values[entries]));
-        }
-        self.values.append(entries, &mut room.values);
-        room.compare(threshold);
-        room.checked(self.columns, None)
-    }
-
-    /// The same for rows in any order.
-    pub(crate) fn picked<'b>(
-        &'b self,
-        rows: &[u32],
-        threshold: Option<f64>,
-        room: &'b mut SparseBlock,
-    ) -> PyResult<Sparse<'b>> {
-        room.clear();
-        for &row in rows {
-            let entries = self.starts.get(row as usize)..self.starts.get(row as usize + 1);
-            self.copy_columns(entries.clone(), room);
-            self.values.append(entries, &mut room.values);
-            room.ends.push(room.values.len());
-        }
-        room.compare(threshold);
-        room.checked(self.columns, None)
-    }
-
-    fn copy_columns(&self, entries: Range<usize>, room: &mut SparseBlock) {
+        buffer: &'b mut Vec<f64>,
+    ) -> CsrRow<'b> {
+        let entries = self.starts[row]..self.starts[row + 1];
+        let values = match self.values {
+            NumbersView::F64(values) if threshold.is_none() => values.to_slice(),
+            _ => None,
+        };
+        let values = match values {
+            Some(values) => &values[entries.clone()],
+            None => {
+                buffer.clear();
+                self.values.append(entries.clone(), buffer);
+                if let Some(threshold) = threshold {
+                    buffer.iter_mut().for_each(|x| *x = matrix::above(*x, threshold));
+                }
+                buffer
+            }
+        };
         match self.indices {
-            // A negative index is larger than every column, and so is one that does not fit.
-            IndicesView::I32(indices) => {
-                room.columns.extend(indices[entries].iter().map(|&index| index as u32))
-            }
-            IndicesView::I64(indices) => {
-                let column = |&index: &i64| u32::try_from(index).unwrap_or(u32::MAX);
-                room.columns.extend(indices[entries].iter().map(column));
-            }
+            IndicesView::I32(indices) => CsrRow::I32(SparseRow { columns: &indices[entries], values }),
+            IndicesView::I64(indices) => CsrRow::I64(SparseRow { columns: &indices[entries], values }),
         }
     }
 }
 
-impl SparseBlock {
-    fn clear(&mut self) {
-        self.ends.clear();
-        self.columns.clear();
-        self.values.clear();
-    }
+/// A row of a sparse matrix.
+pub(crate) enum CsrRow<'a> {
+    I32(SparseRow<'a, i32>),
+    I64(SparseRow<'a, i64>),
+}
 
-    fn compare(&mut self, threshold: Option<f64>) {
-        if let Some(threshold) = threshold {
-            self.values.iter_mut().for_each(|x| *x = matrix::above(*x, threshold));
+impl CsrRow<'_> {
+    pub(crate) fn observe(
+        self,
+        sums: &mut CountSums,
+        class: u32,
+        weight: Option<f64>,
+        negative_allowed: bool,
+    ) -> Result<(), Odd> {
+        match self {
+            CsrRow::I32(row) => sums.observe_sparse(row, class, weight, negative_allowed),
+            CsrRow::I64(row) => sums.observe_sparse(row, class, weight, negative_allowed),
         }
     }
 
-    fn checked<'b>(&'b self, columns: usize, values: Option<&'b [f64]>) -> PyResult<Sparse<'b>> {
-        if self.columns.iter().max().is_some_and(|&last| last as usize >= columns) {
-            return Err(PyValueError::new_err("the sparse matrix has entries beyond its columns"));
+    pub(crate) fn score(self, weights: &LinearScores, scores: &mut [f64]) -> Result<(), Odd> {
+        match self {
+            CsrRow::I32(row) => weights.score_sparse(row, scores),
+            CsrRow::I64(row) => weights.score_sparse(row, scores),
         }
-        Ok(Sparse { ends: &self.ends, columns: &self.columns, values: values.unwrap_or(&self.values) })
+    }
+
+    /// Asks the memory for it, if it is needed soon.
+    pub(crate) fn ask(self) {
+        match self {
+            CsrRow::I32(row) => row.ask(),
+            CsrRow::I64(row) => row.ask(),
+        }
+    }
+
+    /// Column and number of every entry.
+    pub(crate) fn entries(self) -> Vec<(usize, f64)> {
+        fn entries<I: Index>(row: SparseRow<'_, I>) -> Vec<(usize, f64)> {
+            row.columns.iter().map(|column| column.column()).zip(row.values.iter().copied()).collect()
+        }
+        match self {
+            CsrRow::I32(row) => entries(row),
+            CsrRow::I64(row) => entries(row),
+        }
     }
 }

@@ -6,6 +6,7 @@ mod arrays;
 mod error;
 mod matrix;
 mod model;
+mod scores;
 mod table;
 mod work;
 
@@ -16,11 +17,13 @@ use pyo3::prelude::*;
 mod _priory {
     #[pymodule_export]
     use crate::matrix::{
-        CodeSums, CountSums, CovarianceSums, GaussianSums, Linear, NegativeError, NotFiniteError, bernoulli,
-        code_logs, code_scores, complement, encode, gaussian_scores, multinomial,
+        CodeSums, CountSums, CovarianceSums, GaussianSums, NegativeError, NotFiniteError, bernoulli,
+        code_logs, complement, encode, multinomial,
     };
     #[pymodule_export]
     use crate::model::{Learnt, evaluate};
+    #[pymodule_export]
+    use crate::scores::{CodeScorer, GaussianScorer, LinearScorer};
     #[pymodule_export]
     use crate::table::Table;
     #[pymodule_export]

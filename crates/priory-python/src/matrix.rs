@@ -1,21 +1,17 @@
-//! Sums over matrices, and scores of them: what the classes with scikit-learn's names are made of.
+//! Sums over matrices, and what follows from them: what the classes with scikit-learn's names are made of.
 
-use std::borrow::Cow;
-use std::marker::PhantomData;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
 
 use numpy::{
     IntoPyArray, PyArray1, PyArray2, PyArray3, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2,
     PyUntypedArrayMethods,
 };
-use priory::matrix::{self, CodeScores, GaussianScores, LinearScores, Odd};
+use priory::matrix::{self, Odd};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::sync::MutexExt;
-use pyo3::types::{PyBytes, PyType};
+use pyo3::types::PyBytes;
 
-use crate::arrays::{Csr, Dense, DenseView, NO_CODE, SparseBlock};
+use crate::arrays::{Csr, Dense, DenseView, NO_CODE};
 use crate::work::{Blocks, fold, threads};
 
 pyo3::create_exception!(_priory, NotFiniteError, PyValueError, "A number is infinite or NaN.");
@@ -23,13 +19,18 @@ pyo3::create_exception!(_priory, NegativeError, PyValueError, "A number is below
 
 /// So many values are copied at a time, where they must be.
 const COPIED: usize = 1 << 19;
+/// More entries than these are not counted at a time: Ctrl-C waits for them.
+const MOST_COUNTED: usize = 1 << 23;
+/// So many rows ahead are asked for.
+const AHEAD: usize = 2;
 /// So many values are scored at a time.
-const SCORED: usize = 1 << 16;
+pub(crate) const SCORED: usize = 1 << 16;
 
-fn odd(odd: Odd) -> PyErr {
+pub(crate) fn odd(odd: Odd) -> PyErr {
     match odd {
         Odd::NotFinite => NotFiniteError::new_err("a number is infinite or NaN"),
         Odd::Negative => NegativeError::new_err("a number is below zero"),
+        Odd::Beyond => PyValueError::new_err("the sparse matrix has entries beyond its columns"),
     }
 }
 
@@ -43,24 +44,12 @@ pub(crate) enum Rows<'py> {
 }
 
 /// The classes and weights of rows, checked.
-#[derive(Default)]
 struct Counted<'a> {
-    classes: Cow<'a, [u32]>,
-    weights: Cow<'a, [f64]>,
+    classes: &'a [u32],
+    weights: &'a [f64],
 }
 
 impl<'a> Counted<'a> {
-    /// Copies those of some rows.
-    fn pick(&self, rows: &[u32], to: &mut Counted<'static>) {
-        let (classes, weights) = (to.classes.to_mut(), to.weights.to_mut());
-        classes.clear();
-        classes.extend(rows.iter().map(|&row| self.classes[row as usize]));
-        weights.clear();
-        if !self.weights.is_empty() {
-            weights.extend(rows.iter().map(|&row| self.weights[row as usize]));
-        }
-    }
-
     fn new(
         classes: &'a PyReadonlyArray1<'_, u32>,
         weights: &'a Option<PyReadonlyArray1<'_, f64>>,
@@ -74,7 +63,7 @@ impl<'a> Counted<'a> {
             return Err(PyValueError::new_err("rows, classes and weights do not belong together"));
         }
         matrix::check(weights, true).map_err(odd)?;
-        Ok(Counted { classes: classes.into(), weights: weights.into() })
+        Ok(Counted { classes, weights })
     }
 
     fn of(&self, rows: Range<usize>) -> (&[u32], &[f64]) {
@@ -91,7 +80,7 @@ fn blocks(x: &DenseView<'_>, cells: usize) -> Blocks {
     Blocks::new(rows, columns, if x.is_ready() { share.max(least) } else { least })
 }
 
-fn columns_agree(found: usize, expected: usize) -> PyResult<()> {
+pub(crate) fn columns_agree(found: usize, expected: usize) -> PyResult<()> {
     match found == expected {
         true => Ok(()),
         false => Err(PyValueError::new_err(format!("expected {expected} columns, found {found}"))),
@@ -201,21 +190,24 @@ sums! {
                     let x = x.view()?;
                     columns_agree(x.columns, self.0.columns())?;
                     let counted = Counted::new(&classes, &weights, x.rows(), self.0.classes())?;
-                    let blocks = x.blocks(SCORED);
-                    // Every thread has a table of its own, which must pay.
+                    // Rows of one class after the other, so that its sums stay near; and so many at a time that few
+                    // classes are met by several threads, each of which needs room for them.
+                    let order = matrix::order(counted.classes, self.0.classes());
+                    let blocks = x.blocks((x.entries() / (4 * threads())).clamp(SCORED, MOST_COUNTED));
                     let threads = blocks.threads().min(x.entries() / cells.max(1) + 1);
-                    // Rows of one class after the other, so that its sums stay near.
-                    let order = matrix::order(&counted.classes, self.0.classes());
-                    let start = || (empty.clone(), SparseBlock::default(), Counted::default());
-                    let parts = fold(py, blocks.ranges(), threads, start, |(sums, room, own), rows| {
+                    let start = || (empty.clone(), Vec::new());
+                    let parts = fold(py, blocks.ranges(), threads, start, |(sums, buffer), rows| {
                         let order = &order[rows];
-                        counted.pick(order, own);
-                        let rows = x.picked(order, threshold, room)?;
-                        matrix::check(rows.values, negative_allowed).map_err(odd)?;
-                        sums.observe_sparse(rows, &own.classes, &own.weights);
+                        for (i, row) in order.iter().map(|&row| row as usize).enumerate() {
+                            if let Some(&later) = order.get(i + AHEAD) {
+                                x.row(later as usize, None, &mut Vec::new()).ask();
+                            }
+                            let (class, weight) = (counted.classes[row], counted.weights.get(row).copied());
+                            x.row(row, threshold, buffer).observe(sums, class, weight, negative_allowed).map_err(odd)?;
+                        }
                         Ok(())
                     })?;
-                    parts.into_iter().map(|(part, ..)| part).collect::<Vec<_>>()
+                    parts.into_iter().map(|(part, _)| part).collect::<Vec<_>>()
                 }
                 Rows::Dense(x) => {
                     let x = x.view();
@@ -239,7 +231,8 @@ sums! {
 
         /// The sums, a row for each class.
         fn counts<'py>(&self, py: Python<'py>) -> PyResult<Matrix<'py>> {
-            matrix_of(py, self.0.counts(), self.0.classes(), self.0.columns())
+            let (classes, columns) = (self.0.classes(), self.0.columns());
+            by_class(py, classes, columns, |class, counts| self.0.counts_of(class, counts))
         }
     }
 }
@@ -326,14 +319,44 @@ sums! {
     }
 }
 
-type Matrix<'py> = Bound<'py, PyArray2<f64>>;
+pub(crate) type Matrix<'py> = Bound<'py, PyArray2<f64>>;
 
-fn matrix_of(py: Python<'_>, values: Vec<f64>, rows: usize, columns: usize) -> PyResult<Matrix<'_>> {
+pub(crate) fn matrix_of(
+    py: Python<'_>,
+    values: Vec<f64>,
+    rows: usize,
+    columns: usize,
+) -> PyResult<Matrix<'_>> {
     values.into_pyarray(py).reshape([rows, columns])
 }
 
+/// A matrix with a row for each class, which `write` writes.
+fn by_class(
+    py: Python<'_>,
+    classes: usize,
+    columns: usize,
+    write: impl Fn(usize, &mut [f64]) + Sync + Send,
+) -> PyResult<Matrix<'_>> {
+    let matrix = PyArray2::zeros(py, [classes, columns], false);
+    let mut guard = matrix.readwrite();
+    let rows = guard.as_slice_mut()?.chunks_exact_mut(columns.max(1)).enumerate();
+    let threads = threads().min(classes * columns / SCORED + 1);
+    fold(
+        py,
+        rows,
+        threads,
+        || (),
+        |(), (class, row)| {
+            write(class, row);
+            Ok(())
+        },
+    )?;
+    drop(guard);
+    Ok(matrix)
+}
+
 /// Rows of a dense matrix; if there is a threshold, one where a number is larger and zero elsewhere.
-fn dense_block<'b>(
+pub(crate) fn dense_block<'b>(
     x: &'b DenseView<'_>,
     rows: Range<usize>,
     threshold: Option<f64>,
@@ -345,248 +368,17 @@ fn dense_block<'b>(
     values
 }
 
-/// What scores are turned into.
-pub(crate) enum Wanted {
-    Joint,
-    Log,
-    Probability,
-}
-
-impl<'a, 'py> FromPyObject<'a, 'py> for Wanted {
-    type Error = PyErr;
-
-    fn extract(word: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
-        match word.extract::<String>()?.as_str() {
-            "joint" => Ok(Wanted::Joint),
-            "log" => Ok(Wanted::Log),
-            "probability" => Ok(Wanted::Probability),
-            _ => Err(PyValueError::new_err("expected joint, log or probability")),
-        }
-    }
-}
-
-/// Scores of rows, however they are made.
-struct Scorer<R, F: Fn(Range<usize>, &mut R, &mut [f64]) -> PyResult<()>> {
-    blocks: Blocks,
-    classes: usize,
-    /// Writes the scores of some rows, with some room to work in.
-    score: F,
-    room: PhantomData<fn(R)>,
-}
-
-impl<R: Default + Send, F: Fn(Range<usize>, &mut R, &mut [f64]) -> PyResult<()> + Sync + Send> Scorer<R, F> {
-    fn new(blocks: Blocks, classes: usize, score: F) -> Self {
-        Scorer { blocks, classes, score, room: PhantomData }
-    }
-
-    fn scores<'py>(&self, py: Python<'py>, wanted: &Wanted) -> PyResult<Matrix<'py>> {
-        let mut scores = vec![0.0; self.blocks.rows * self.classes];
-        let items = self.blocks.ranges().zip(scores.chunks_mut((self.blocks.block * self.classes).max(1)));
-        fold(py, items, self.blocks.threads(), R::default, |room, (rows, scores)| {
-            (self.score)(rows, room, scores)?;
-            match wanted {
-                Wanted::Joint => {}
-                Wanted::Log => matrix::normalize_log(scores, self.classes),
-                Wanted::Probability => matrix::normalize(scores, self.classes),
-            }
-            Ok(())
-        })?;
-        matrix_of(py, scores, self.blocks.rows, self.classes)
-    }
-
-    fn best<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
-        let mut best = vec![0; self.blocks.rows];
-        let items = self.blocks.ranges().zip(best.chunks_mut(self.blocks.block));
-        fold(py, items, self.blocks.threads(), <(R, Vec<f64>)>::default, |(room, scores), (rows, best)| {
-            scores.resize(rows.len() * self.classes, 0.0);
-            (self.score)(rows, room, scores)?;
-            best.iter_mut()
-                .zip(matrix::best(scores, self.classes))
-                .for_each(|(to, class)| *to = class as i64);
-            Ok(())
-        })?;
-        Ok(best.into_pyarray(py))
-    }
-
-    /// The scores, or the most probable classes if none are wanted.
-    fn run<'py>(&self, py: Python<'py>, wanted: Option<Wanted>) -> PyResult<Bound<'py, PyAny>> {
-        match wanted {
-            Some(wanted) => Ok(self.scores(py, &wanted)?.into_any()),
-            None => Ok(self.best(py)?.into_any()),
-        }
-    }
-}
-
-/// Scores of Gaussian naive Bayes: `joint`, `log` or `probability`; or the most probable classes.
-#[pyfunction]
-#[pyo3(signature = (x, means, variances, log_prior, wanted=None))]
-pub(crate) fn gaussian_scores<'py>(
-    py: Python<'py>,
-    x: Dense<'_>,
-    means: PyReadonlyArray2<'_, f64>,
-    variances: PyReadonlyArray2<'_, f64>,
-    log_prior: PyReadonlyArray1<'_, f64>,
-    wanted: Option<Wanted>,
-) -> PyResult<Bound<'py, PyAny>> {
-    let x = x.view();
-    let (rows, columns) = x.shape();
-    columns_agree(columns, means.as_array().ncols())?;
-    let scores = GaussianScores::new(means.as_slice()?, variances.as_slice()?, log_prior.as_slice()?);
-    let score = |rows, buffer: &mut Vec<f64>, to: &mut [f64]| {
-        let values = x.block(rows, buffer);
-        matrix::check(values, true).map_err(odd)?;
-        scores.score(values, to);
-        Ok(())
-    };
-    let blocks = Blocks::new(rows, columns, SCORED);
-    Scorer::new(blocks, log_prior.len(), score).run(py, wanted)
-}
-
-/// Scores that are weighted sums. What is worked out from the weights is kept for the next call.
-#[pyclass(module = "priory._priory", frozen)]
-pub(crate) struct Linear {
-    /// Whether the weights are log-probabilities of the Bernoulli model.
-    bernoulli: bool,
-    kept: Mutex<Option<Kept>>,
-}
-
-/// What follows from some weights, as far as it was needed.
-struct Kept {
-    weights: Py<PyArray2<f64>>,
-    bias: Py<PyArray1<f64>>,
-    dense: Option<Arc<LinearScores>>,
-    sparse: Option<Arc<LinearScores>>,
-}
-
-#[pymethods]
-impl Linear {
-    #[new]
-    #[pyo3(signature = (bernoulli=false))]
-    fn new(bernoulli: bool) -> Self {
-        Linear { bernoulli, kept: Mutex::new(None) }
-    }
-
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> (Bound<'py, PyType>, (bool,)) {
-        (slf.get_type(), (slf.get().bernoulli,))
-    }
-
-    /// Scores, `joint`, `log` or `probability`; or the most probable classes. The arrays of weights can no longer be
-    /// written to afterwards, since what follows from them is kept.
-    #[pyo3(signature = (x, weights, bias, wanted=None, threshold=None))]
-    fn scores<'py>(
-        &self,
-        py: Python<'py>,
-        x: Rows<'_>,
-        weights: &Bound<'py, PyArray2<f64>>,
-        bias: &Bound<'py, PyArray1<f64>>,
-        wanted: Option<Wanted>,
-        threshold: Option<f64>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let classes = bias.len();
-        columns_agree(weights.dims()[0], classes)?;
-        let scores = self.prepared(weights, bias, matches!(x, Rows::Sparse(_)))?;
-        match &x {
-            Rows::Dense(x) => {
-                let x = x.view();
-                let (rows, columns) = x.shape();
-                columns_agree(columns, weights.dims()[1])?;
-                let score = |rows, buffer: &mut Vec<f64>, to: &mut [f64]| {
-                    let values = dense_block(&x, rows, threshold, buffer);
-                    matrix::check(values, true).map_err(odd)?;
-                    scores.score(values, to);
-                    Ok(())
-                };
-                Scorer::new(Blocks::new(rows, columns, SCORED), classes, score).run(py, wanted)
-            }
-            Rows::Sparse(x) => {
-                let x = x.view()?;
-                columns_agree(x.columns, weights.dims()[1])?;
-                let score = |rows, room: &mut SparseBlock, to: &mut [f64]| {
-                    let rows = x.block(rows, threshold, room)?;
-                    matrix::check(rows.values, true).map_err(odd)?;
-                    scores.score_sparse(rows, to);
-                    Ok(())
-                };
-                Scorer::new(x.blocks(SCORED), classes, score).run(py, wanted)
-            }
-        }
-    }
-}
-
-impl Linear {
-    fn prepared(
-        &self,
-        weights: &Bound<'_, PyArray2<f64>>,
-        bias: &Bound<'_, PyArray1<f64>>,
-        sparse: bool,
-    ) -> PyResult<Arc<LinearScores>> {
-        let mut kept = self.kept.lock_py_attached(weights.py()).unwrap_or_else(PoisonError::into_inner);
-        let same = |kept: &Kept| kept.weights.is(weights) && kept.bias.is(bias);
-        if !kept.as_ref().is_some_and(same) {
-            weights.call_method1("setflags", (false,))?;
-            bias.call_method1("setflags", (false,))?;
-            let (weights, bias) = (weights.clone().unbind(), bias.clone().unbind());
-            *kept = Some(Kept { weights, bias, dense: None, sparse: None });
-        }
-        let Some(kept) = kept.as_mut() else { unreachable!("it was just put there") };
-        let place = if sparse { &mut kept.sparse } else { &mut kept.dense };
-        if let Some(scores) = place {
-            return Ok(Arc::clone(scores));
-        }
-        let (weights, bias) = (weights.readonly(), bias.readonly());
-        let (weights, bias) = (weights.as_slice()?, bias.as_slice()?);
-        let scores = match self.bernoulli {
-            true => {
-                let (weights, bias) = matrix::bernoulli_weights(weights, bias);
-                LinearScores::new(&weights, &bias, sparse)
-            }
-            false => LinearScores::new(weights, bias, sparse),
-        };
-        Ok(Arc::clone(place.insert(Arc::new(scores))))
-    }
-}
-
-/// Scores of categorical naive Bayes: `joint`, `log` or `probability`; or the most probable classes. `logs` has for each
-/// column a row for each class, and `beyond` what codes get that were never met.
-#[pyfunction]
-#[pyo3(signature = (x, logs, beyond, log_prior, wanted=None))]
-pub(crate) fn code_scores<'py>(
-    py: Python<'py>,
-    x: Dense<'_>,
-    logs: Vec<PyReadonlyArray2<'_, f64>>,
-    beyond: Vec<PyReadonlyArray1<'_, f64>>,
-    log_prior: PyReadonlyArray1<'_, f64>,
-    wanted: Option<Wanted>,
-) -> PyResult<Bound<'py, PyAny>> {
-    let x = x.view();
-    let (rows, columns) = x.shape();
-    columns_agree(columns, logs.len())?;
-    let mut scores = CodeScores::new(log_prior.as_slice()?);
-    for (logs, beyond) in logs.iter().zip(&beyond) {
-        columns_agree(logs.as_array().nrows(), log_prior.len())?;
-        columns_agree(beyond.len(), log_prior.len())?;
-        scores.push(logs.as_slice()?, beyond.as_slice()?);
-    }
-    let score = |rows, buffer: &mut Vec<u32>, to: &mut [f64]| {
-        let codes = x.codes(rows, buffer);
-        if codes.contains(&NO_CODE) {
-            return Err(odd(Odd::Negative));
-        }
-        scores.score(codes, to);
-        Ok(())
-    };
-    let blocks = Blocks::new(rows, columns, SCORED);
-    Scorer::new(blocks, log_prior.len(), score).run(py, wanted)
-}
-
 /// log P(column | class) of the multinomial model.
 #[pyfunction]
 pub(crate) fn multinomial<'py>(
     counts: PyReadonlyArray2<'py, f64>,
     pseudocounts: PyReadonlyArray1<'py, f64>,
 ) -> PyResult<Matrix<'py>> {
-    let logs = matrix::multinomial(counts.as_slice()?, pseudocounts.as_slice()?);
-    logs.into_pyarray(counts.py()).reshape(counts.as_array().dim())
+    let (classes, columns) = counts.as_array().dim();
+    let (values, pseudocounts) = (counts.as_slice()?, pseudocounts.as_slice()?);
+    by_class(counts.py(), classes, columns, |class, logs| {
+        matrix::multinomial(&values[class * columns..][..columns], pseudocounts, logs);
+    })
 }
 
 /// The weights of the complement model.
@@ -596,8 +388,12 @@ pub(crate) fn complement<'py>(
     pseudocounts: PyReadonlyArray1<'py, f64>,
     normalized: bool,
 ) -> PyResult<Matrix<'py>> {
-    let weights = matrix::complement(counts.as_slice()?, pseudocounts.as_slice()?, normalized);
-    weights.into_pyarray(counts.py()).reshape(counts.as_array().dim())
+    let (classes, columns) = counts.as_array().dim();
+    let (values, pseudocounts) = (counts.as_slice()?, pseudocounts.as_slice()?);
+    let totals = matrix::totals(values, columns);
+    by_class(counts.py(), classes, columns, |class, weights| {
+        matrix::complement(&values[class * columns..][..columns], &totals, pseudocounts, normalized, weights);
+    })
 }
 
 /// log P(column | class) of the Bernoulli model.
@@ -607,8 +403,13 @@ pub(crate) fn bernoulli<'py>(
     class_weights: PyReadonlyArray1<'py, f64>,
     pseudocounts: PyReadonlyArray1<'py, f64>,
 ) -> PyResult<Matrix<'py>> {
-    let logs = matrix::bernoulli(counts.as_slice()?, class_weights.as_slice()?, pseudocounts.as_slice()?);
-    logs.into_pyarray(counts.py()).reshape(counts.as_array().dim())
+    let (classes, columns) = counts.as_array().dim();
+    columns_agree(class_weights.len(), classes)?;
+    let (values, pseudocounts) = (counts.as_slice()?, pseudocounts.as_slice()?);
+    let class_weights = class_weights.as_slice()?;
+    by_class(counts.py(), classes, columns, |class, logs| {
+        matrix::bernoulli(&values[class * columns..][..columns], class_weights[class], pseudocounts, logs);
+    })
 }
 
 /// log P(code | class) of a column, and the same for all codes beyond.

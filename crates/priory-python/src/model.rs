@@ -21,7 +21,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
 use crate::error::{of_core, of_input};
-use crate::matrix::Wanted;
+use crate::scores::Wanted;
 use crate::table::Table;
 use crate::work::threads;
 

@@ -9,13 +9,15 @@ use arrow_array::{
 };
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use numpy::{PyReadonlyArray1, PyReadonlyArrayDyn};
+use priory::matrix::Odd;
 use priory_input::{ReadOptions, RecordBatches};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
-use crate::arrays::{Csr, Dense, SparseBlock};
+use crate::arrays::{Csr, Dense};
 use crate::error::of_input;
+use crate::matrix::odd;
 
 /// So many values are turned into a batch at a time.
 const VALUES: usize = 1 << 17;
@@ -214,15 +216,12 @@ impl Iterator for MatrixRows {
             }
             let csr = self.matrix.extract::<Csr<'_>>(py)?;
             let view = csr.view()?;
-            let mut room = SparseBlock::default();
-            let entries = view.block(rows.clone(), None, &mut room)?;
+            let mut buffer = Vec::new();
             let mut values = vec![vec![0.0; rows.len()]; columns];
-            let mut start = 0;
-            for (row, &end) in entries.ends.iter().enumerate() {
-                for i in start..end {
-                    values[entries.columns[i] as usize][row] += entries.values[i];
+            for (to, row) in rows.enumerate() {
+                for (column, x) in view.row(row, None, &mut buffer).entries() {
+                    values.get_mut(column).ok_or_else(|| odd(Odd::Beyond))?[to] += x;
                 }
-                start = end;
             }
             Ok(values)
         });

@@ -11,7 +11,8 @@
 //! X.data.astype("<u4").tofile("counts"); y.astype("<u4").tofile("classes")
 //! ```
 //!
-//! Fitting begins with these arrays and ends with a model that can predict; predicting ends with a class for each row.
+//! Fitting begins with these arrays and ends with a model that can predict; predicting ends with a class for each row. Once
+//! as a column of text whose tokens have names, and once as a matrix without any, which is what scikit-learn does.
 
 #![expect(clippy::print_stdout, reason = "figures are what a benchmark is for")]
 
@@ -21,6 +22,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Instant;
 
+use priory::matrix::{self, CountSums, LinearScores, SparseRow};
 use priory::{
     Batch, BatchColumn, Column, Family, Kind, Model, Schema, Settings, Smoothing, Statistics, TextColumn,
     TextModel, Vocabulary,
@@ -33,6 +35,7 @@ struct Matrix {
     ends: Vec<usize>,
     ids: Vec<u32>,
     counts: Vec<u32>,
+    values: Vec<f64>,
     classes: Vec<u32>,
     names: Vocabulary,
 }
@@ -49,7 +52,11 @@ fn main() {
     let (fit, model) = best_of_three(|| matrix.fit(threads));
     let (predict, right) = best_of_three(|| matrix.count_right(&model, threads));
     let share = right as f64 / matrix.ends.len() as f64;
-    println!("fit {fit:.3} s, predict {predict:.3} s, {share:.4} right on the rows themselves");
+    println!("text: fit {fit:.3} s, predict {predict:.3} s, {share:.4} right on the rows themselves");
+    let (fit, scores) = best_of_three(|| matrix.fit_plain(threads));
+    let (predict, right) = best_of_three(|| matrix.count_right_plain(&scores, threads));
+    let share = right as f64 / matrix.ends.len() as f64;
+    println!("matrix: fit {fit:.3} s, predict {predict:.3} s, {share:.4} right on the rows themselves");
 }
 
 fn best_of_three<T>(mut work: impl FnMut() -> T) -> (f64, T) {
@@ -74,7 +81,9 @@ impl Matrix {
         let columns = ids.iter().max().map_or(0, |&last| last + 1);
         let names: Vec<String> = (0..columns).map(|id| id.to_string()).collect();
         let names = names.iter().map(String::as_str).collect();
-        Matrix { ends, ids, counts: u32s("counts"), classes: u32s("classes"), names }
+        let counts = u32s("counts");
+        let values = counts.iter().map(|&count| f64::from(count)).collect();
+        Matrix { ends, ids, counts, values, classes: u32s("classes"), names }
     }
 
     /// Some rows, whose entries are copied.
@@ -103,21 +112,65 @@ impl Matrix {
         step: impl Fn(&mut S, &Batch) + Sync,
     ) -> Vec<S> {
         let schema = schema();
-        let (next, batches) = (AtomicUsize::new(0), self.ends.len().div_ceil(ROWS));
-        let work = || {
-            let mut state = start();
-            loop {
-                let number = next.fetch_add(1, Ordering::Relaxed);
-                if number >= batches {
-                    return state;
+        let batches = self.ends.len().div_ceil(ROWS);
+        share(batches, threads, start, |state, number| step(state, &self.batch(&schema, number)))
+    }
+
+    fn row(&self, row: usize) -> SparseRow<'_, u32> {
+        let entries = row.checked_sub(1).map_or(0, |before| self.ends[before])..self.ends[row];
+        SparseRow { columns: &self.ids[entries.clone()], values: &self.values[entries] }
+    }
+
+    /// The multinomial model of the matrix: sums class after class, then logarithms.
+    fn fit_plain(&self, threads: usize) -> LinearScores {
+        let known = self.classes.iter().max().map_or(0, |&class| class as usize + 1);
+        let columns = self.names.len();
+        let order = matrix::order(&self.classes, known);
+        let blocks: Vec<&[u32]> = order.chunks(order.len().div_ceil(4 * threads)).collect();
+        let mut parts = share(
+            blocks.len(),
+            threads,
+            || CountSums::new(columns, known),
+            |sums, block| {
+                for (i, &row) in blocks[block].iter().enumerate() {
+                    if let Some(&later) = blocks[block].get(i + 2) {
+                        self.row(later as usize).ask();
+                    }
+                    let class = self.classes[row as usize];
+                    sums.observe_sparse(self.row(row as usize), class, None, false)
+                        .expect("the counts are finite");
                 }
-                step(&mut state, &self.batch(&schema, number));
+            },
+        )
+        .into_iter();
+        let mut sums = parts.next().expect("there is a thread");
+        parts.for_each(|part| sums.merge(&part));
+        let rows = self.classes.len() as f64;
+        let log_prior: Vec<f64> = sums.class_weights().iter().map(|weight| (weight / rows).ln()).collect();
+        let ones = vec![1.0; columns];
+        let logs = share(known, threads, Vec::new, |logs: &mut Vec<(usize, Vec<f64>)>, class| {
+            let (mut counts, mut own) = (vec![0.0; columns], vec![0.0; columns]);
+            sums.counts_of(class, &mut counts);
+            matrix::multinomial(&counts, &ones, &mut own);
+            logs.push((class, own));
+        });
+        let mut logs = logs.concat();
+        logs.sort_by_key(|(class, _)| *class);
+        let logs: Vec<f64> = logs.into_iter().flat_map(|(_, logs)| logs).collect();
+        LinearScores::new(&logs, &log_prior, true)
+    }
+
+    fn count_right_plain(&self, scores: &LinearScores, threads: usize) -> usize {
+        let known = self.classes.iter().max().map_or(0, |&class| class as usize + 1);
+        let blocks = self.ends.len().div_ceil(ROWS);
+        let step = |right: &mut usize, block: usize| {
+            let mut joint = vec![0.0; known];
+            for row in block * ROWS..((block + 1) * ROWS).min(self.ends.len()) {
+                scores.score_sparse(self.row(row), &mut joint).expect("the counts are finite");
+                *right += usize::from(matrix::best(&joint, known).next() == Some(self.classes[row] as usize));
             }
         };
-        thread::scope(|scope| {
-            let handles: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-            handles.into_iter().map(|handle| handle.join().expect("no thread panics")).collect()
-        })
+        share(blocks, threads, || 0, step).into_iter().sum()
     }
 
     fn fit(&self, threads: usize) -> Model {
@@ -146,6 +199,30 @@ impl Matrix {
         };
         self.fold(threads, || 0, step).into_iter().sum()
     }
+}
+
+/// Takes the numbers below `items` through `step`, and returns the state of each thread.
+fn share<S: Send>(
+    items: usize,
+    threads: usize,
+    start: impl Fn() -> S + Sync,
+    step: impl Fn(&mut S, usize) + Sync,
+) -> Vec<S> {
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut state = start();
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            if number >= items {
+                return state;
+            }
+            step(&mut state, number);
+        }
+    };
+    thread::scope(|scope| {
+        let handles: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        handles.into_iter().map(|handle| handle.join().expect("no thread panics")).collect()
+    })
 }
 
 fn schema() -> Schema {

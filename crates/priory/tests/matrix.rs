@@ -3,7 +3,8 @@
 use std::f64::consts::PI;
 
 use priory::matrix::{
-    self, CodeScores, CodeSums, CountSums, CovarianceSums, GaussianScores, GaussianSums, LinearScores, Sparse,
+    self, CodeScores, CodeSums, CountSums, CovarianceSums, GaussianScores, GaussianSums, LinearScores,
+    SparseRow,
 };
 use proptest::prelude::*;
 
@@ -20,17 +21,9 @@ fn rows() -> impl Strategy<Value = (Vec<f64>, Vec<u32>, Vec<f64>, usize)> {
     })
 }
 
-/// The numbers that are not zero, as a sparse matrix.
-fn compressed(values: &[f64]) -> (Vec<usize>, Vec<u32>, Vec<f64>) {
-    let (mut ends, mut columns, mut entries) = (Vec::new(), Vec::new(), Vec::new());
-    for row in values.chunks_exact(COLUMNS) {
-        for (column, &x) in (0..).zip(row).filter(|(_, x)| **x != 0.0) {
-            columns.push(column);
-            entries.push(x);
-        }
-        ends.push(entries.len());
-    }
-    (ends, columns, entries)
+/// The numbers of a row that are not zero, and where they stand.
+fn compressed(row: &[f64]) -> (Vec<i32>, Vec<f64>) {
+    (0..).zip(row).filter(|(_, x)| **x != 0.0).unzip()
 }
 
 fn close(a: f64, b: f64) -> bool {
@@ -58,9 +51,12 @@ proptest! {
     fn counts_do_not_depend_on_the_split_or_the_layout((values, classes, weights, cut) in rows()) {
         let mut dense = CountSums::new(COLUMNS, 3);
         dense.observe(&values, &classes, &weights);
-        let (ends, columns, entries) = compressed(&values);
         let mut sparse = CountSums::new(COLUMNS, 3);
-        sparse.observe_sparse(Sparse { ends: &ends, columns: &columns, values: &entries }, &classes, &weights);
+        for (row, (x, &class)) in values.chunks_exact(COLUMNS).zip(&classes).enumerate() {
+            let (columns, values) = compressed(x);
+            let x = SparseRow { columns: &columns, values: &values };
+            sparse.observe_sparse(x, class, weights.get(row).copied(), true).unwrap();
+        }
         prop_assert_eq!(dense.to_bytes(), sparse.to_bytes());
         let mut parts = CountSums::new(COLUMNS, 3);
         let split = |from: usize, to: usize| if weights.is_empty() { &[] } else { &weights[from..to] };
@@ -106,10 +102,12 @@ proptest! {
         let bias: Vec<f64> = (0..many).map(|i| i as f64).collect();
         let mut dense = vec![0.0; classes.len() * many];
         LinearScores::new(&weights, &bias, false).score(&values, &mut dense);
-        let (ends, columns, entries) = compressed(&values);
         let mut sparse = dense.clone();
-        let rows = Sparse { ends: &ends, columns: &columns, values: &entries };
-        LinearScores::new(&weights, &bias, true).score_sparse(rows, &mut sparse);
+        let scores = LinearScores::new(&weights, &bias, true);
+        for (x, scored) in values.chunks_exact(COLUMNS).zip(sparse.chunks_exact_mut(many)) {
+            let (columns, values) = compressed(x);
+            scores.score_sparse(SparseRow { columns: &columns, values: &values }, scored).unwrap();
+        }
         for (row, x) in values.chunks_exact(COLUMNS).enumerate() {
             for class in 0..many {
                 let known = x.iter().zip(&weights[class * COLUMNS..]).filter(|(x, _)| **x != 0.0);
@@ -217,10 +215,52 @@ fn odd_numbers_are_found() {
     assert!(matrix::above(f64::INFINITY, 0.0).is_infinite() && matrix::above(0.5, 0.5) == 0.0);
 }
 
+/// Entries that do not belong there leave no trace.
+#[test]
+fn odd_sparse_rows_are_refused() {
+    let scores = LinearScores::new(&[0.5; 6], &[0.0; 2], true);
+    let mut sums = CountSums::new(3, 2);
+    let empty = sums.to_bytes();
+    let rows: [(&[i64], &[f64], _); 6] = [
+        (&[0, 3], &[1.0, 1.0], matrix::Odd::Beyond),
+        (&[-1], &[1.0], matrix::Odd::Beyond),
+        (&[0, 1], &[1.0], matrix::Odd::Beyond),
+        (&[0], &[f64::NAN], matrix::Odd::NotFinite),
+        (&[2], &[f64::NEG_INFINITY], matrix::Odd::NotFinite),
+        (&[0, 1], &[1.0, -0.5], matrix::Odd::Negative),
+    ];
+    for (columns, values, odd) in rows {
+        let row = SparseRow { columns, values };
+        assert_eq!(sums.observe_sparse(row, 1, None, false), Err(odd));
+        let scored = scores.score_sparse(row, &mut [0.0; 2]);
+        assert_eq!(scored, if odd == matrix::Odd::Negative { Ok(()) } else { Err(odd) });
+    }
+    assert_eq!(sums.to_bytes(), empty);
+    // A row that overflows is no error.
+    let row = SparseRow { columns: &[0_u32, 1], values: &[f64::MAX; 2] };
+    let scores = LinearScores::new(&[2.0; 3], &[0.0], true);
+    let mut scored = [0.0];
+    assert_eq!(scores.score_sparse(row, &mut scored), Ok(()));
+    assert_eq!(scored, [f64::INFINITY]);
+}
+
+/// Logarithms that are kept are those of their own pseudocount.
+#[test]
+fn multinomial_by_hand() {
+    let (counts, pseudocounts) = ([3.0, 0.5, 3.0, 3.0, 1e6], [1.0, 1.0, 1.0, 2.0, 1.0]);
+    let mut logs = [0.0; 5];
+    matrix::multinomial(&counts, &pseudocounts, &mut logs);
+    let total: f64 = 1_000_009.5 + 6.0;
+    for (log, n) in logs.into_iter().zip([4.0, 1.5, 4.0, 5.0, 1_000_001.0]) {
+        assert!(close(log, (n / total).ln()));
+    }
+}
+
 /// Bernoulli with p = 1/4: what is there adds ln ¼ − ln ¾ to a start of ln ¾.
 #[test]
 fn bernoulli_by_hand() {
-    let logs = matrix::bernoulli(&[0.0], &[2.0], &[1.0]);
+    let mut logs = [0.0];
+    matrix::bernoulli(&[0.0], 2.0, &[1.0], &mut logs);
     assert!(close(logs[0], 0.25_f64.ln()));
     let (weights, start) = matrix::bernoulli_weights(&logs, &[0.0]);
     assert!(close(weights[0], (1.0_f64 / 3.0).ln()) && close(start[0], 0.75_f64.ln()));

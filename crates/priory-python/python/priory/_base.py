@@ -1,6 +1,7 @@
 """What the classes with scikit-learn's names have in common: validation as scikit-learn does it, and classes as codes."""
 
 import numpy as np
+from scipy.sparse import csr_array, csr_matrix
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import _check_sample_weight, assert_all_finite, check_is_fitted, validate_data
@@ -38,18 +39,27 @@ class Classifier(ClassifierMixin, BaseEstimator):
     def _check_X(self, X):
         if not hasattr(self, "classes_"):
             check_is_fitted(self)
-        if not (
-            type(X) is np.ndarray
-            and X.ndim == 2
-            and self._is_ready(X.dtype)
-            and X.shape[1] == self.n_features_in_
-            and X.shape[0] > 0
-            and not hasattr(self, "feature_names_in_")
-        ):
+        if not self._is_plain(X):
             X = validate_data(
                 self, X, reset=False, accept_sparse=self._accept_sparse, dtype=self._dtype(X), ensure_all_finite=False
             )
         return self._as_rows(X)
+
+    def _is_plain(self, X):
+        """Whether scikit-learn would take this matrix as it is, so that it need not be asked; that takes a while."""
+        if type(X) is np.ndarray:
+            if X.ndim != 2 or not self._is_ready(X.dtype):
+                return False
+        elif not (
+            self._accept_sparse
+            and type(X) in (csr_array, csr_matrix)
+            and X.ndim == 2
+            and X.data.dtype == np.float64
+            and X.indices.dtype == X.indptr.dtype == np.int32
+        ):
+            return False
+        rows, columns = X.shape
+        return columns == self.n_features_in_ and rows > 0 and not hasattr(self, "feature_names_in_")
 
     def _is_ready(self, dtype):
         """Whether an array of this type needs no look from scikit-learn."""

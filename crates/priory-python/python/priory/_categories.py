@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval
 
 from priory._discrete import Discrete
-from priory._priory import CodeSums, NegativeError, code_logs, code_scores
+from priory._priory import CodeScorer, CodeSums, NegativeError, code_logs
 
 
 class CategoricalNB(Discrete):
@@ -84,6 +84,7 @@ class CategoricalNB(Discrete):
 
     def _empty_sums(self, n_features, n_classes):
         self._least_categories(n_features)
+        self._scorer = CodeScorer()
         return CodeSums(n_features, n_classes)
 
     def _least_categories(self, n_features):
@@ -113,7 +114,9 @@ class CategoricalNB(Discrete):
 
     def _scores(self, X, wanted):
         try:
-            return code_scores(X, self.feature_log_prob_, self._unseen_log_prob, self.class_log_prior_, wanted)
+            return self._scorer.scores(
+                X, self.feature_log_prob_, self._unseen_log_prob, self.class_log_prior_, wanted
+            )
         except NegativeError:
             raise ValueError("Negative values in data passed to CategoricalNB (input X)") from None
 

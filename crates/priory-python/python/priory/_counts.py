@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval
 
 from priory._discrete import Discrete
-from priory._priory import CountSums, Linear, bernoulli, complement, multinomial
+from priory._priory import CountSums, LinearScorer, bernoulli, complement, multinomial
 
 _PARAMETERS = """alpha : float or array-like of shape (n_features,), default=1.0
         The pseudocount of every feature, or of each.
@@ -33,15 +33,14 @@ class _Counts(Discrete):
     _accept_sparse = "csr"
 
     def _empty_sums(self, n_features, n_classes):
-        self._linear = Linear(isinstance(self, BernoulliNB))
+        self._scorer = LinearScorer(isinstance(self, BernoulliNB))
         return CountSums(n_features, n_classes)
 
     def _count(self, sums, X, codes, weights):
         sums.observe(X, codes, weights)
 
     def _scores(self, X, wanted):
-        weights = np.ascontiguousarray(self.feature_log_prob_)
-        return self._linear.scores(X, weights, self._start(), wanted, getattr(self, "binarize", None))
+        return self._scorer.scores(X, self.feature_log_prob_, self._start(), wanted, getattr(self, "binarize", None))
 
     def _start(self):
         """What the score of every class starts from."""

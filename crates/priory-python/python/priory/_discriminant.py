@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, check_is_fitted, validate_data
 
 from priory._labels import encode_labels
-from priory._priory import CovarianceSums, Linear, NotFiniteError
+from priory._priory import CovarianceSums, LinearScorer, NotFiniteError
 
 _CONSTRAINTS = {
     "shrinkage": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="both"), None],
@@ -256,7 +256,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
             if hasattr(self, name):
                 setattr(self, name, getattr(self, name).astype(X.dtype, copy=False))
         self._n_features_out = self._max_components
-        self._linear = Linear()
+        self._scorer = LinearScorer()
         return self
 
     def _set_priors(self, counts):
@@ -333,9 +333,8 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     def _decide(self, X):
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32], ensure_all_finite=False)
-        weights, start = (np.ascontiguousarray(a, dtype=np.float64) for a in (self.coef_, self.intercept_))
         try:
-            scores = self._linear.scores(X, weights, start, "joint")
+            scores = self._scorer.scores(X, self.coef_, self.intercept_, "joint")
         except NotFiniteError:
             assert_all_finite(X, estimator_name=type(self).__name__, input_name="X")
             raise

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval
 
 from priory._base import Classifier
-from priory._priory import GaussianSums, gaussian_scores
+from priory._priory import GaussianScorer, GaussianSums
 
 
 class GaussianNB(Classifier):
@@ -65,6 +65,7 @@ class GaussianNB(Classifier):
 
     def _empty_sums(self, n_features, n_classes):
         self._check_priors(n_classes)
+        self._scorer = GaussianScorer()
         return GaussianSums(n_features, n_classes)
 
     def _check_priors(self, n_classes):
@@ -93,9 +94,6 @@ class GaussianNB(Classifier):
         self.class_prior_ = prior.astype(self._float, copy=False)
 
     def _scores(self, X, wanted):
-        with np.errstate(divide="ignore"):
-            log_prior = np.log(self.class_prior_, dtype=np.float64)
-        theta, var = (np.ascontiguousarray(a, dtype=np.float64) for a in (self.theta_, self.var_))
-        scores = gaussian_scores(X, theta, var, log_prior, wanted)
+        scores = self._scorer.scores(X, self.theta_, self.var_, self.class_prior_, wanted)
         single = wanted is not None and X.dtype == self.theta_.dtype == np.float32
         return scores.astype(np.float32) if single else scores

@@ -8,9 +8,10 @@
 //! Bernoulli     log P(c | k) = ln (n(c, k) + α(c)) − ln (rows of k + 2 α(c))
 //! ```
 
-use super::Sparse;
 use super::gaussian::read_shape;
+use super::{Index, Odd, SparseRow, check};
 use crate::moments::Cells;
+use crate::moments::engine::{Loop, vectorized};
 
 /// Bytes that claim to have more cells than this are refused: room is made for them before they are read.
 const MOST_CELLS: usize = 1 << 31;
@@ -19,16 +20,16 @@ const MOST_CELLS: usize = 1 << 31;
 #[derive(Debug, Clone)]
 pub struct CountSums {
     columns: usize,
-    classes: usize,
-    /// Of column c and class k at `k * columns + c`.
-    counts: Cells,
+    /// Of each class the sum of every column; nothing for a class of which no row was met, so that parts of the rows
+    /// that hold few of the classes are small.
+    counts: Vec<Cells>,
     weights: Cells,
 }
 
 impl CountSums {
     /// Sums of no rows.
     pub fn new(columns: usize, classes: usize) -> Self {
-        CountSums { columns, classes, counts: Cells::new(columns * classes), weights: Cells::new(classes) }
+        CountSums { columns, counts: vec![Cells::default(); classes], weights: Cells::new(classes) }
     }
 
     /// Adds dense rows of finite numbers.
@@ -38,45 +39,64 @@ impl CountSums {
     pub fn observe(&mut self, values: &[f64], classes: &[u32], weights: &[f64]) {
         for (row, (values, &class)) in values.chunks_exact(self.columns.max(1)).zip(classes).enumerate() {
             let known = values.iter().enumerate().filter(|(_, x)| **x != 0.0).map(|(column, &x)| (column, x));
-            self.add_row(known, class as usize, weights.get(row).copied());
+            let weight = weights.get(row).copied();
+            let cells = self.add_row(class, weight);
+            add_entries(cells, known, weight);
         }
     }
 
-    /// Adds sparse rows of finite numbers.
+    /// Adds a sparse row, and counts it as often as its weight says, if it has one. Fastest for one row of a class after
+    /// the other: then its sums stay near.
+    ///
+    /// # Errors
+    /// If an entry is not finite, or below zero although that is not allowed, or beyond the columns. Nothing was added
+    /// then.
     ///
     /// # Panics
-    /// If the lengths do not agree, or a class or column is out of range.
-    pub fn observe_sparse(&mut self, rows: Sparse<'_>, classes: &[u32], weights: &[f64]) {
-        for (row, ((columns, values), &class)) in rows.rows().zip(classes).enumerate() {
-            let entries = columns.iter().zip(values).map(|(&column, &x)| (column as usize, x));
-            self.add_row(entries, class as usize, weights.get(row).copied());
+    /// If the class is out of range.
+    pub fn observe_sparse<I: Index>(
+        &mut self,
+        row: SparseRow<'_, I>,
+        class: u32,
+        weight: Option<f64>,
+        negative_allowed: bool,
+    ) -> Result<(), Odd> {
+        let (mut fit, mut plain) = (Ok(()), false);
+        vectorized(Look { row, columns: self.columns, fit: &mut fit, plain: &mut plain });
+        fit?;
+        if !plain {
+            check(row.values, negative_allowed)?;
         }
+        let cells = self.add_row(class, weight);
+        match plain && weight.is_none() {
+            true => row.entries().for_each(|(column, x)| cells.add_whole(column, x as i64)),
+            false => add_entries(cells, row.entries(), weight),
+        }
+        Ok(())
     }
 
+    /// Counts a row, and returns where its numbers go.
     #[inline(always)]
-    fn add_row(&mut self, entries: impl Iterator<Item = (usize, f64)>, class: usize, weight: Option<f64>) {
-        let first = class * self.columns;
+    fn add_row(&mut self, class: u32, weight: Option<f64>) -> &mut Cells {
         match weight {
-            None => {
-                self.weights.add_whole(class, 1);
-                for (column, x) in entries {
-                    assert!(column < self.columns, "a column is below {}", self.columns);
-                    self.counts.add(first + column, x);
-                }
-            }
-            Some(weight) => {
-                self.weights.add(class, weight);
-                for (column, x) in entries {
-                    assert!(column < self.columns, "a column is below {}", self.columns);
-                    self.counts.add_product(first + column, weight, x);
-                }
-            }
+            None => self.weights.add_whole(class as usize, 1),
+            Some(weight) => self.weights.add(class as usize, weight),
         }
+        let cells = &mut self.counts[class as usize];
+        if cells.len() < self.columns {
+            cells.grow(self.columns);
+        }
+        cells
     }
 
     /// Adds what another part of the rows came to.
     pub fn merge(&mut self, other: &CountSums) {
-        self.counts.merge(&other.counts, |cell| cell);
+        for (ours, theirs) in self.counts.iter_mut().zip(&other.counts) {
+            match ours.len() < theirs.len() {
+                true => ours.clone_from(theirs),
+                false => ours.merge(theirs, |cell| cell),
+            }
+        }
         self.weights.merge(&other.weights, |class| class);
     }
 
@@ -87,12 +107,26 @@ impl CountSums {
 
     /// How many classes there are.
     pub fn classes(&self) -> usize {
-        self.classes
+        self.counts.len()
     }
 
     /// The sums, class after class.
     pub fn counts(&self) -> Vec<f64> {
-        self.counts.values()
+        let mut counts = vec![0.0; self.classes() * self.columns];
+        let of_classes = counts.chunks_exact_mut(self.columns.max(1)).enumerate();
+        of_classes.for_each(|(class, counts)| self.counts_of(class, counts));
+        counts
+    }
+
+    /// Writes the sums of a class.
+    ///
+    /// # Panics
+    /// If the class is out of range, or there is not as much room as there are columns.
+    pub fn counts_of(&self, class: usize, to: &mut [f64]) {
+        let cells = &self.counts[class];
+        assert_eq!(to.len(), self.columns, "one sum per column");
+        to[cells.len()..].fill(0.0);
+        (0..cells.len()).for_each(|column| to[column] = cells.value(column));
     }
 
     /// The weight of each class.
@@ -104,9 +138,13 @@ impl CountSums {
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = Vec::new();
         out.extend_from_slice(&(self.columns as u64).to_le_bytes());
-        out.extend_from_slice(&(self.classes as u64).to_le_bytes());
-        self.counts.write(&mut out);
+        out.extend_from_slice(&(self.classes() as u64).to_le_bytes());
         self.weights.write(&mut out);
+        let none = Cells::new(self.columns);
+        for cells in &self.counts {
+            let cells = if cells.len() == 0 { &none } else { cells };
+            cells.write(&mut out);
+        }
         out
     }
 
@@ -114,56 +152,113 @@ impl CountSums {
     pub fn from_bytes(mut bytes: &[u8]) -> Option<Self> {
         let bytes = &mut bytes;
         let (columns, classes) = read_shape(bytes)?;
-        let cells = columns.checked_mul(classes).filter(|&cells| cells.max(classes) <= MOST_CELLS)?;
-        let counts = Cells::read(bytes, cells)?;
+        columns.checked_mul(classes).filter(|&cells| cells.max(classes) <= MOST_CELLS)?;
         let weights = Cells::read(bytes, classes)?;
-        bytes.is_empty().then_some(CountSums { columns, classes, counts, weights })
+        let counts: Option<Vec<Cells>> = (0..classes).map(|_| Cells::read(bytes, columns)).collect();
+        bytes.is_empty().then_some(CountSums { columns, counts: counts?, weights })
     }
 }
 
-/// log P(column | class) of the multinomial model, class after class. There is one pseudocount for each column.
-pub fn multinomial(counts: &[f64], pseudocounts: &[f64]) -> Vec<f64> {
-    let mut logs = Vec::with_capacity(counts.len());
-    for counts in counts.chunks_exact(pseudocounts.len().max(1)) {
-        let smoothed = || counts.iter().zip(pseudocounts).map(|(n, alpha)| n + alpha);
-        let log_total = libm::log(smoothed().sum());
-        logs.extend(smoothed().map(|n| libm::log(n) - log_total));
+/// Adds numbers to the sums of their columns.
+#[inline(always)]
+fn add_entries(cells: &mut Cells, entries: impl Iterator<Item = (usize, f64)>, weight: Option<f64>) {
+    match weight {
+        None => entries.for_each(|(column, x)| cells.add(column, x)),
+        Some(weight) => entries.for_each(|(column, x)| cells.add_product(column, weight, x)),
     }
-    logs
 }
 
-/// The weights of the complement model, class after class: −log P(column | any other class), or log P(column | any other
-/// class) divided by its sum over the columns.
-pub fn complement(counts: &[f64], pseudocounts: &[f64], normalized: bool) -> Vec<f64> {
-    let columns = pseudocounts.len();
-    let mut all = vec![0.0; columns];
-    for counts in counts.chunks_exact(columns.max(1)) {
-        all.iter_mut().zip(counts).for_each(|(all, n)| *all += n);
+/// Finds out whether all entries stand in columns that exist, and whether they are what most are: whole, not negative,
+/// and no larger than 2^32.
+struct Look<'a, I> {
+    row: SparseRow<'a, I>,
+    columns: usize,
+    fit: &'a mut Result<(), Odd>,
+    plain: &'a mut bool,
+}
+
+impl<I: Index> Loop for Look<'_, I> {
+    #[inline(always)]
+    fn run(self) {
+        const LARGEST: f64 = 4_294_967_296.0; // 2^32
+        /// Has no room for digits after the point: adding it rounds to a whole number.
+        const ROUND: f64 = 4_503_599_627_370_496.0; // 2^52
+        let is_plain = |x: f64| (0.0..=LARGEST).contains(&x) & ((x + ROUND) - ROUND == x);
+        *self.fit = self.row.check_columns(self.columns);
+        *self.plain = self.row.values.iter().fold(true, |plain, &x| plain & is_plain(x));
     }
-    let mut weights = Vec::with_capacity(counts.len());
+}
+
+/// Writes log P(column | class) of the multinomial model. There is one sum and one pseudocount for each column.
+pub fn multinomial(counts: &[f64], pseudocounts: &[f64], logs: &mut [f64]) {
+    let smoothed = || counts.iter().zip(pseudocounts);
+    let log_total = libm::log(smoothed().map(|(n, alpha)| n + alpha).sum());
+    let mut log = Logs::new(pseudocounts);
+    logs.iter_mut().zip(smoothed()).for_each(|(to, (n, alpha))| *to = log.of_sum(*n, *alpha) - log_total);
+}
+
+/// The sum of every column over all classes, of which there is one after the other.
+pub fn totals(counts: &[f64], columns: usize) -> Vec<f64> {
+    let mut totals = vec![0.0; columns];
     for counts in counts.chunks_exact(columns.max(1)) {
-        let others = || all.iter().zip(pseudocounts).zip(counts).map(|((all, alpha), n)| all + alpha - n);
-        let total: f64 = others().sum();
-        let logs = others().map(|n| libm::log(n / total));
-        match normalized {
-            true => {
-                let sum: f64 = logs.clone().sum();
-                weights.extend(logs.map(|log| log / sum));
+        totals.iter_mut().zip(counts).for_each(|(total, n)| *total += n);
+    }
+    totals
+}
+
+/// Writes the weights of the complement model for a class: −log P(column | any other class), or log P(column | any other
+/// class) divided by its sum over the columns. The totals are those of all classes.
+pub fn complement(
+    counts: &[f64],
+    totals: &[f64],
+    pseudocounts: &[f64],
+    normalized: bool,
+    weights: &mut [f64],
+) {
+    let others = || totals.iter().zip(pseudocounts).zip(counts).map(|((all, alpha), n)| all + alpha - n);
+    let total: f64 = others().sum();
+    weights.iter_mut().zip(others()).for_each(|(to, n)| *to = libm::log(n / total));
+    let divisor = if normalized { weights.iter().sum() } else { -1.0 };
+    weights.iter_mut().for_each(|weight| *weight /= divisor);
+}
+
+/// Writes log P(column | class) of the Bernoulli model.
+pub fn bernoulli(counts: &[f64], class_weight: f64, pseudocounts: &[f64], logs: &mut [f64]) {
+    let mut log = Logs::new(pseudocounts);
+    let mut of_class = (f64::NAN, f64::NAN);
+    for ((to, n), &alpha) in logs.iter_mut().zip(counts).zip(pseudocounts) {
+        if alpha != of_class.0 {
+            of_class = (alpha, libm::log(class_weight + 2.0 * alpha));
+        }
+        *to = log.of_sum(*n, alpha) - of_class.1;
+    }
+}
+
+/// ln (n + α). Most n are small and whole and most α the same, so that logarithms can be kept.
+struct Logs {
+    alpha: f64,
+    /// For each n that is whole; NaN as long as it is not known.
+    kept: [f64; 512],
+}
+
+impl Logs {
+    fn new(pseudocounts: &[f64]) -> Self {
+        Logs { alpha: pseudocounts.first().copied().unwrap_or(0.0), kept: [f64::NAN; 512] }
+    }
+
+    #[inline]
+    fn of_sum(&mut self, n: f64, alpha: f64) -> f64 {
+        let place = n as usize;
+        match self.kept.get_mut(place) {
+            Some(kept) if place as f64 == n && alpha == self.alpha => {
+                if kept.is_nan() {
+                    *kept = libm::log(n + alpha);
+                }
+                *kept
             }
-            false => weights.extend(logs.map(|log| -log)),
+            _ => libm::log(n + alpha),
         }
     }
-    weights
-}
-
-/// log P(column | class) of the Bernoulli model, class after class.
-pub fn bernoulli(counts: &[f64], class_weights: &[f64], pseudocounts: &[f64]) -> Vec<f64> {
-    let mut logs = Vec::with_capacity(counts.len());
-    for (counts, weight) in counts.chunks_exact(pseudocounts.len().max(1)).zip(class_weights) {
-        let smoothed = counts.iter().zip(pseudocounts);
-        logs.extend(smoothed.map(|(n, alpha)| libm::log(n + alpha) - libm::log(weight + 2.0 * alpha)));
-    }
-    logs
 }
 
 /// What the Bernoulli model adds for every column that is there, class after class, and what every class starts from:

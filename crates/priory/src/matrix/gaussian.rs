@@ -182,6 +182,12 @@ impl GaussianScores {
         }
     }
 
+    /// The same of priors that are not logarithms.
+    pub fn of_prior(means: &[f64], variances: &[f64], prior: &[f64]) -> Self {
+        let log_prior: Vec<f64> = prior.iter().map(|&p| libm::log(p)).collect();
+        GaussianScores::new(means, variances, &log_prior)
+    }
+
     /// Writes log P(class, x) of every row.
     pub fn score(&self, values: &[f64], scores: &mut [f64]) {
         vectorized(Work { parameters: self, values, scores });

@@ -3,8 +3,8 @@
 //! That is what multinomial, complement and Bernoulli naive Bayes and linear discriminants come to. 0 · ∞ is 0 here: a
 //! word that is not there does not matter, however impossible it would be.
 
-use super::Sparse;
-use crate::moments::engine::{Loop, vectorized};
+use super::{Index, Odd, SparseRow, check};
+use crate::moments::engine::{Loop, ask, vectorized};
 
 /// Weights, ready to be multiplied with rows.
 #[derive(Debug, Clone)]
@@ -12,15 +12,24 @@ pub struct LinearScores {
     columns: usize,
     /// Class after class, if the rows are dense.
     by_class: Vec<f64>,
-    /// Column after column, if they are sparse: the classes side by side, a whole number of lanes for each.
-    by_column: Vec<f64>,
-    stride: usize,
+    /// Column after column, if they are sparse: the classes side by side, a whole number of lines for each.
+    by_column: Vec<Line>,
     bias: Vec<f64>,
+    /// The same, in lines.
+    start: Vec<Line>,
     finite: bool,
 }
 
-/// So many columns, or classes, are added side by side.
-const LANES: usize = 4;
+/// So many columns are added side by side.
+const LANES: usize = 8;
+
+/// The weights of so many classes as the memory delivers at once.
+#[derive(Debug, Clone, Copy)]
+#[repr(align(64))]
+struct Line([f64; LANES]);
+
+/// The weights of so many entries ahead are asked for: most words are rare, and theirs come from far away.
+const AHEAD: usize = 16;
 
 /// So many rows are scored side by side.
 const TILE: usize = 4;
@@ -30,19 +39,22 @@ impl LinearScores {
     pub fn new(weights: &[f64], bias: &[f64], sparse: bool) -> Self {
         let classes = bias.len();
         let columns = weights.len() / classes.max(1);
-        let stride = classes.next_multiple_of(LANES);
         let (mut by_class, mut by_column) = (Vec::new(), Vec::new());
         if sparse {
-            by_column = vec![0.0; columns * stride];
+            let lines = classes.div_ceil(LANES);
+            by_column = vec![Line([0.0; LANES]); columns * lines];
             for (class, weights) in weights.chunks_exact(columns.max(1)).enumerate() {
-                let cells = by_column.iter_mut().skip(class).step_by(stride);
-                cells.zip(weights).for_each(|(cell, weight)| *cell = *weight);
+                let lines = by_column.iter_mut().skip(class / LANES).step_by(lines);
+                lines.zip(weights).for_each(|(Line(line), weight)| line[class % LANES] = *weight);
             }
         } else {
             by_class = weights.to_vec();
         }
+        let start =
+            bias.chunks(LANES).map(|bias| Line(std::array::from_fn(|i| bias.get(i).copied().unwrap_or(0.0))));
+        let start = start.collect();
         let finite = weights.iter().all(|weight| weight.is_finite());
-        LinearScores { columns, by_class, by_column, stride, bias: bias.to_vec(), finite }
+        LinearScores { columns, by_class, by_column, bias: bias.to_vec(), start, finite }
     }
 
     /// Writes the scores of dense rows, for which the weights were taken.
@@ -61,19 +73,28 @@ impl LinearScores {
         }
     }
 
-    /// Writes the scores of sparse rows, for which the weights were taken.
-    pub fn score_sparse(&self, rows: Sparse<'_>, scores: &mut [f64]) {
-        if self.finite {
-            return vectorized(SparseWork { weights: self, rows, scores });
+    /// Writes the scores of a sparse row, for which the weights were taken.
+    ///
+    /// # Errors
+    /// If an entry is not finite, or beyond the columns.
+    pub fn score_sparse<I: Index>(&self, row: SparseRow<'_, I>, scores: &mut [f64]) -> Result<(), Odd> {
+        let mut fit = Ok(());
+        vectorized(SparseWork { weights: self, row, scores, fit: &mut fit });
+        fit?;
+        // What is not finite makes all scores so.
+        if scores.iter().all(|score| score.is_finite()) {
+            return Ok(());
         }
-        let classes = self.bias.len();
-        for ((columns, values), scores) in rows.rows().zip(scores.chunks_exact_mut(classes)) {
+        check(row.values, true)?;
+        if !self.finite {
             scores.copy_from_slice(&self.bias);
-            for (&column, &x) in columns.iter().zip(values).filter(|(_, x)| **x != 0.0) {
-                let weights = &self.by_column[column as usize * self.stride..][..classes];
+            let lines = self.start.len();
+            for (column, x) in row.entries().filter(|(_, x)| *x != 0.0) {
+                let weights = self.by_column[column * lines..].iter().flat_map(|Line(line)| line);
                 scores.iter_mut().zip(weights).for_each(|(score, weight)| *score += x * weight);
             }
         }
+        Ok(())
     }
 }
 
@@ -109,14 +130,14 @@ impl Loop for DenseWork<'_> {
 fn dots<const N: usize>(rows: &[f64], weights: &[f64]) -> [f64; N] {
     let columns = weights.len();
     let rows: [&[f64]; N] = std::array::from_fn(|row| &rows[row * columns..][..columns]);
-    let mut sums = [[0.0; 2 * LANES]; N];
-    let (chunks, whole) = (columns / (2 * LANES), columns / (2 * LANES) * (2 * LANES));
+    let mut sums = [[0.0; LANES]; N];
+    let (chunks, whole) = (columns / LANES, columns / LANES * LANES);
     for chunk in 0..chunks {
-        let at = chunk * 2 * LANES..(chunk + 1) * 2 * LANES;
+        let at = chunk * LANES..(chunk + 1) * LANES;
         let weights = &weights[at.clone()];
         for (sums, row) in sums.iter_mut().zip(rows) {
             let row = &row[at.clone()];
-            (0..2 * LANES).for_each(|lane| sums[lane] += row[lane] * weights[lane]);
+            (0..LANES).for_each(|lane| sums[lane] += row[lane] * weights[lane]);
         }
     }
     std::array::from_fn(|row| {
@@ -125,58 +146,53 @@ fn dots<const N: usize>(rows: &[f64], weights: &[f64]) -> [f64; N] {
     })
 }
 
-struct SparseWork<'a> {
+struct SparseWork<'a, I> {
     weights: &'a LinearScores,
-    rows: Sparse<'a>,
+    row: SparseRow<'a, I>,
     scores: &'a mut [f64],
+    fit: &'a mut Result<(), Odd>,
 }
 
-impl Loop for SparseWork<'_> {
+impl<I: Index> Loop for SparseWork<'_, I> {
     #[inline(always)]
-    fn run(self) {
-        let SparseWork { weights: LinearScores { by_column, stride, bias, .. }, rows, scores } = self;
-        let mut sums = vec![0.0; *stride];
-        for (row, scores) in rows.rows().zip(scores.chunks_exact_mut(bias.len())) {
-            sums[..bias.len()].copy_from_slice(bias);
-            let mut first = 0;
-            while first < *stride {
-                let table = Panel { by_column, stride: *stride, first };
-                let sums = &mut sums[first..];
-                first += LANES
-                    * match sums.len() / LANES {
-                        1 => table.add::<1>(row, sums),
-                        2 => table.add::<2>(row, sums),
-                        3 => table.add::<3>(row, sums),
-                        4 => table.add::<4>(row, sums),
-                        5 => table.add::<5>(row, sums),
-                        _ => table.add::<6>(row, sums),
-                    };
-            }
-            scores.copy_from_slice(&sums[..bias.len()]);
+    fn run(mut self) {
+        *self.fit = self.row.check_columns(self.weights.columns);
+        if self.fit.is_err() {
+            return;
+        }
+        let lines = self.weights.start.len();
+        let mut first = 0;
+        while first < lines {
+            first += match lines - first {
+                1 => self.add::<1>(first),
+                2 => self.add::<2>(first),
+                3 => self.add::<3>(first),
+                _ => self.add::<4>(first),
+            };
         }
     }
 }
 
-/// Some classes of the weights, as many as there are registers for.
-struct Panel<'a> {
-    by_column: &'a [f64],
-    stride: usize,
-    first: usize,
-}
-
-impl Panel<'_> {
-    /// Adds a row to the sums of N times as many classes as go into a register; returns N.
+impl<I: Index> SparseWork<'_, I> {
+    /// Writes the scores of the classes in N lines, for which there are registers; returns N.
     #[inline(always)]
-    fn add<const N: usize>(&self, (columns, values): (&[u32], &[f64]), sums: &mut [f64]) -> usize {
-        let mut kept = [[0.0; LANES]; N];
-        kept.iter_mut().zip(sums.chunks_exact(LANES)).for_each(|(kept, sums)| kept.copy_from_slice(sums));
-        for (&column, &x) in columns.iter().zip(values) {
-            let weights = &self.by_column[column as usize * self.stride + self.first..][..N * LANES];
-            for (i, kept) in kept.iter_mut().enumerate() {
-                (0..LANES).for_each(|lane| kept[lane] += x * weights[i * LANES + lane]);
+    fn add<const N: usize>(&mut self, first: usize) -> usize {
+        let LinearScores { by_column, start, .. } = self.weights;
+        let mut sums: [[f64; LANES]; N] = std::array::from_fn(|line| start[first + line].0);
+        let weights_of = |column: usize| &by_column[column * start.len() + first..][..N];
+        self.row.columns.iter().take(AHEAD).for_each(|column| ask(weights_of(column.column())));
+        for (i, (column, x)) in self.row.entries().enumerate() {
+            if let Some(later) = self.row.columns.get(i + AHEAD) {
+                ask(weights_of(later.column()));
+            }
+            let weights = weights_of(column);
+            for (sums, Line(weights)) in sums.iter_mut().zip(weights) {
+                (0..LANES).for_each(|lane| sums[lane] += x * weights[lane]);
             }
         }
-        kept.iter().zip(sums.chunks_exact_mut(LANES)).for_each(|(kept, sums)| sums.copy_from_slice(kept));
+        for (scores, sums) in self.scores[first * LANES..].chunks_mut(LANES).zip(&sums) {
+            scores.copy_from_slice(&sums[..scores.len()]);
+        }
         N
     }
 }

@@ -15,42 +15,27 @@ mod covariance;
 mod gaussian;
 mod labels;
 mod linear;
+mod sparse;
 
 pub use codes::{CodeScores, CodeSums, TooLarge, code_log_likelihood};
-pub use counts::{CountSums, bernoulli, bernoulli_weights, complement, multinomial};
+pub use counts::{CountSums, bernoulli, bernoulli_weights, complement, multinomial, totals};
 pub use covariance::CovarianceSums;
 pub use gaussian::{GaussianScores, GaussianSums, Gaussians};
 pub use labels::{encode, order};
 pub use linear::LinearScores;
+pub use sparse::{Index, SparseRow};
 
 use crate::posterior::{argmax, exp_of_negative, largest, log_sum};
 
-/// Rows that hold mostly zeros: the others and where they stand, row after row.
-#[derive(Debug, Clone, Copy)]
-pub struct Sparse<'a> {
-    /// For each row where it ends among the entries.
-    pub ends: &'a [usize],
-    /// The column of each entry.
-    pub columns: &'a [u32],
-    /// The entries.
-    pub values: &'a [f64],
-}
-
-impl<'a> Sparse<'a> {
-    /// The entries of every row.
-    pub(crate) fn rows(self) -> impl Iterator<Item = (&'a [u32], &'a [f64])> {
-        let starts = std::iter::once(0).chain(self.ends.iter().copied());
-        starts.zip(self.ends).map(move |(start, &end)| (&self.columns[start..end], &self.values[start..end]))
-    }
-}
-
-/// What a number may not be.
+/// What a number, or where it stands, may not be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Odd {
     /// Infinite, or NaN.
     NotFinite,
     /// Below zero.
     Negative,
+    /// In a column that does not exist.
+    Beyond,
 }
 
 /// Looks for numbers that are not finite, and for negative ones if they are not allowed.

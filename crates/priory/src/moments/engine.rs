@@ -146,3 +146,17 @@ pub(super) fn prefetch(row: &[f64]) {
     #[cfg(not(target_arch = "x86_64"))]
     let _ = (row, AHEAD);
 }
+
+/// Asks for memory that is needed soon, where there is a way to ask.
+#[inline(always)]
+#[cfg_attr(target_arch = "x86_64", expect(unsafe_code, reason = "takes an address"))]
+pub(crate) fn ask<T>(values: &[T]) {
+    #[cfg(target_arch = "x86_64")]
+    for line in values.chunks((64 / size_of::<T>()).max(1)) {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: a prefetch is a hint. It reads nothing.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast::<i8>()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = values;
+}
