@@ -7,9 +7,9 @@ mod data;
 mod glob;
 mod model_file;
 mod output;
-mod plot;
 mod progress;
 mod tables;
+mod terminal;
 mod text;
 mod understand;
 

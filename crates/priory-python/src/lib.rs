@@ -21,7 +21,7 @@ mod _priory {
         code_logs, complement, encode, multinomial,
     };
     #[pymodule_export]
-    use crate::model::{Learnt, evaluate};
+    use crate::model::{Learnt, evaluate, write_text};
     #[pymodule_export]
     use crate::scores::{CodeScorer, GaussianScorer, LinearScorer};
     #[pymodule_export]

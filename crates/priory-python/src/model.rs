@@ -9,6 +9,7 @@ use std::time::Duration;
 use std::{panic, thread};
 
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArray3, PyArrayMethods};
+use priory::plot::{Detail, Subject, svg};
 use priory::words::{self, Meaning};
 use priory::{
     Batch, Evaluation, Features, FoldParts, FoldStatistics, Folds, Kind, LetterCase, MissingValues, Model,
@@ -24,6 +25,12 @@ use crate::error::{of_core, of_input};
 use crate::scores::Wanted;
 use crate::table::Table;
 use crate::work::threads;
+
+/// Writes a file in one step.
+#[pyfunction]
+pub(crate) fn write_text(py: Python<'_>, path: PathBuf, text: &str) -> PyResult<()> {
+    py.detach(|| store::replace_file(path, text.as_bytes())).map_err(of_input)
+}
 
 /// What was counted, and the model that follows from it once somebody asks for it.
 #[pyclass(module = "priory._priory")]
@@ -112,6 +119,16 @@ impl Learnt {
         let schema = self.statistics.schema();
         let columns = schema.columns.iter().map(|column| (column.name.clone(), column.kind.name()));
         (schema.target.clone(), schema.weight.clone(), columns.collect())
+    }
+
+    /// A picture of a column, of two against each other, or of all if none is named, as SVG.
+    fn plot(&self, columns: Vec<String>) -> PyResult<String> {
+        let subject = Subject::new(&self.statistics, &self.settings).map_err(of_core)?;
+        let picture = match columns.as_slice() {
+            [] => subject.ranked().and_then(|ranked| subject.all(&ranked, Detail::PANEL)),
+            columns => subject.one(columns, Detail::PAGE),
+        };
+        Ok(svg::draw(&picture.map_err(of_core)?))
     }
 
     /// P(class), in the order of the classes.

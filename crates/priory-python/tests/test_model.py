@@ -168,6 +168,26 @@ def test_features_are_ranked():
     assert ranked["features"][0]["name"] == "count"
 
 
+def test_pictures_are_those_of_the_command_line(tmp_path, program):
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    X.columns = ["a", "b", "c", "d"]
+    model = NaiveBayes(numbers="gaussian").fit(X, y)
+    model.save(tmp_path / "iris.priory")
+    for columns in [[], ["c"], ["c", "d"]]:
+        picture = model.plot(*columns)
+        assert picture._repr_svg_() == str(picture) and str(picture).startswith("<svg ")
+        picture.save(tmp_path / "python.svg")
+        program("plot", tmp_path / "iris.priory", *columns, "--output", tmp_path / "program.svg")
+        assert (tmp_path / "python.svg").read_text() == (tmp_path / "program.svg").read_text() == str(picture)
+    for columns, said in [(["e"], "no column `e`"), (["a", "a"], "against itself")]:
+        with pytest.raises(ValueError, match=said):
+            model.plot(*columns)
+    with pytest.raises(ValueError, match="of text there is no picture"):
+        priory.TextNB().fit(["one two", "three"], [0, 1]).plot()
+    with pytest.raises(OSError):
+        model.plot("a").save(tmp_path / "nowhere" / "a.svg")
+
+
 def test_pickle_goes_through_the_file():
     X, y = mixed()
     model = NaiveBayes(smoothing=0.5).fit(X, y)

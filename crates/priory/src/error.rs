@@ -158,6 +158,18 @@ pub enum Error {
     /// Exact fractions were asked for where the counts are not whole numbers.
     #[error("{0}")]
     NoFractions(String),
+    /// There is no picture of what was asked for.
+    #[error("{0}")]
+    NoPicture(String),
+    /// What was asked for is text, of which there is no picture.
+    #[error("{0}")]
+    NoPictureOfText(String),
+    /// A column was counted, but is not among those that were selected.
+    #[error("the column `{column}` is counted but not used")]
+    NotUsed {
+        /// The column.
+        column: String,
+    },
     /// A model file is damaged, incomplete or not a model file.
     #[error("not a usable model file: {0}")]
     File(String),

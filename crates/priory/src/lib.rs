@@ -41,6 +41,7 @@ pub mod matrix;
 mod model;
 pub mod moments;
 mod numerics;
+pub mod plot;
 mod posterior;
 mod report;
 mod schema;

@@ -11,6 +11,7 @@ from priory._priory import set_threads, threads
 _HOMES = {
     "Explanation": "_model",
     "NaiveBayes": "_model",
+    "Picture": "_picture",
     "QuadraticDiscriminantAnalysis": "_discriminant",
     "TextNB": "_text",
     "BernoulliNB": "_counts",

@@ -8,6 +8,7 @@ import numpy as np
 
 from priory import _priory
 from priory._labels import encode_labels
+from priory._picture import Picture
 from priory._rows import Rows, label_text, labels_of
 
 try:
@@ -448,6 +449,24 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         return json.loads(self._learnt.features())
 
     # Keeping
+
+    def plot(self, column=None, up=None):
+        """A picture of a feature: the data of each class and the density that was fitted, or bars for categories.
+
+        Parameters
+        ----------
+        column : str, default=None
+            The feature. By default all of them, the best first.
+        up : str, default=None
+            Another one, to draw both against each other: who is most probable where. Both have to be numbers.
+
+        Returns
+        -------
+        picture : Picture
+            SVG, which notebooks show; `str(picture)` is its text, and `picture.save("file.svg")` writes it.
+        """
+        self._check_is_fitted()
+        return Picture(self._learnt.plot([str(name) for name in (column, up) if name is not None]))
 
     def save(self, path):
         """Write the model to a file that the command line reads as well.

@@ -41,7 +41,7 @@ const COLOURS: [(&str, &str); 8] = [
 const DASHES: [&str; 4] = ["", "7 3", "2 2", "9 3 2 3"];
 
 /// The picture as a file.
-pub(crate) fn draw(picture: &Picture) -> String {
+pub fn draw(picture: &Picture) -> String {
     let legend = Legend::new(&picture.classes);
     let single = picture.panels.len() == 1;
     let top = 16.0 + legend.height();
@@ -329,7 +329,11 @@ fn line_class(class: usize) -> String {
 
 /// The beginning of a text that is too long.
 fn cut(text: &str, most: f64) -> String {
-    crate::output::shortened(text, (most.max(4.0) as usize) - 1)
+    let most = (most.max(4.0) as usize) - 1;
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
 }
 
 /// A number in a description: four significant digits.

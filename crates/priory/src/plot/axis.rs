@@ -1,14 +1,16 @@
 //! Round numbers along an axis.
 
 /// Where a number lies on an axis, and what is written there.
-#[derive(Debug, PartialEq)]
-pub(crate) struct Tick {
-    pub(crate) at: f64,
-    pub(crate) label: String,
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tick {
+    /// The number.
+    pub at: f64,
+    /// The number as it is written.
+    pub label: String,
 }
 
 /// At most about so many round numbers between two ends: multiples of 1, 2 or 5 times a power of ten.
-pub(crate) fn ticks(low: f64, high: f64, most: usize) -> Vec<Tick> {
+pub fn ticks(low: f64, high: f64, most: usize) -> Vec<Tick> {
     let rough = (high - low) / most.max(1) as f64;
     if !(rough > 0.0 && rough.is_finite()) {
         return Vec::new();

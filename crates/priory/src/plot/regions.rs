@@ -1,25 +1,33 @@
 //! Two columns of numbers: which class is the most probable where, and where the rows of each class lie.
 
-use anyhow::Result;
-use priory::Model;
+use crate::{Model, Result};
 
 use super::contour::{Heights, Piece};
 
 /// A map with evenly spaced points, from the lower left row by row.
-pub(crate) struct Regions {
-    pub(crate) across: Axis,
-    pub(crate) up: Axis,
+#[derive(Debug, Clone)]
+pub struct Regions {
+    /// What grows to the right.
+    pub across: Axis,
+    /// What grows upwards.
+    pub up: Axis,
     /// At each point the most probable class and its probability.
-    pub(crate) best: Vec<(usize, f64)>,
+    pub best: Vec<(usize, f64)>,
     /// Lines around what holds these shares of each class, in units of the map's columns and rows.
-    pub(crate) contours: Vec<Vec<Piece>>,
+    pub contours: Vec<Vec<Piece>>,
 }
 
-pub(crate) struct Axis {
-    pub(crate) name: String,
-    pub(crate) low: f64,
-    pub(crate) high: f64,
-    pub(crate) points: usize,
+/// A column along a side of the map.
+#[derive(Debug, Clone)]
+pub struct Axis {
+    /// The column.
+    pub name: String,
+    /// Where the map begins.
+    pub low: f64,
+    /// Where it ends.
+    pub high: f64,
+    /// How many points there are on the way.
+    pub points: usize,
 }
 
 impl Axis {
@@ -33,10 +41,10 @@ impl Axis {
 }
 
 /// The shares of a class that its lines go around.
-pub(crate) const SHARES: [f64; 2] = [0.5, 0.9];
+pub(super) const SHARES: [f64; 2] = [0.5, 0.9];
 
 impl Regions {
-    pub(crate) fn new(
+    pub(super) fn new(
         model: &Model,
         names: (&str, &str),
         ranges: ((f64, f64), (f64, f64)),

@@ -1,36 +1,44 @@
-//! Pictures of a model: what is in them is worked out once, and drawn in the terminal or as SVG.
+//! Pictures of a model: what is in them is worked out once, and drawn as SVG, or by the program in the terminal.
 
 mod axis;
 mod contour;
 mod densities;
 mod regions;
-pub(crate) mod svg;
-pub(crate) mod terminal;
+pub mod svg;
 
-use anyhow::{Result, bail};
-use priory::{Family, FeatureSummary, Kind, Model, Settings, Statistics, Summary};
+use crate::{Error, Family, FeatureSummary, Features, Kind, Model, Result, Settings, Statistics, Summary};
 
+pub use axis::{Tick, ticks};
+pub use contour::Piece;
 use densities::Counted;
-pub(crate) use densities::Densities;
-pub(crate) use regions::Regions;
+pub use densities::{Bins, Densities};
+pub use regions::{Axis, Regions};
 
 /// One or more panels about the same classes.
-pub(crate) struct Picture {
-    pub(crate) target: String,
-    pub(crate) classes: Vec<String>,
-    pub(crate) panels: Vec<Panel>,
+#[derive(Debug, Clone)]
+pub struct Picture {
+    /// What the classes are of.
+    pub target: String,
+    /// The classes.
+    pub classes: Vec<String>,
+    /// The drawings.
+    pub panels: Vec<Panel>,
 }
 
 /// One drawing and what it is of.
-pub(crate) struct Panel {
+#[derive(Debug, Clone)]
+pub struct Panel {
     /// The columns.
-    pub(crate) title: String,
+    pub title: String,
     /// What they are taken as.
-    pub(crate) family: String,
-    pub(crate) drawing: Drawing,
+    pub family: String,
+    /// How they look.
+    pub drawing: Drawing,
 }
 
-pub(crate) enum Drawing {
+/// What a panel can be.
+#[derive(Debug, Clone)]
+pub enum Drawing {
     /// A column of numbers: densities over the data.
     Densities(Densities),
     /// Categories, or numbers that are taken as such.
@@ -40,49 +48,114 @@ pub(crate) enum Drawing {
 }
 
 /// P(value | class) for each value, the classes side by side.
-pub(crate) struct Bars {
-    pub(crate) values: Vec<(String, Vec<f64>)>,
+#[derive(Debug, Clone)]
+pub struct Bars {
+    /// The values.
+    pub values: Vec<(String, Vec<f64>)>,
     /// How many values there are beside these.
-    pub(crate) more: usize,
+    pub more: usize,
 }
 
 /// How finely to draw.
-#[derive(Clone, Copy)]
-pub(crate) struct Detail {
+#[derive(Debug, Clone, Copy)]
+pub struct Detail {
     /// Points of a curve.
-    pub(crate) points: usize,
+    pub points: usize,
     /// Values of a column of categories; of more, the most frequent are shown.
-    pub(crate) values: usize,
+    pub values: usize,
     /// Columns and rows of a map.
-    pub(crate) map: (usize, usize),
+    pub map: (usize, usize),
 }
 
+impl Detail {
+    /// A panel on a page of its own.
+    pub const PAGE: Detail = Detail { points: 320, values: 16, map: (98, 72) };
+    /// One of several panels.
+    pub const PANEL: Detail = Detail { points: 160, values: 8, ..Detail::PAGE };
+}
+
+/// More panels than this are not put into one picture; the best are.
+pub const MOST_PANELS: usize = 24;
+
 /// A model made ready to be drawn.
-pub(crate) struct Subject<'a> {
+#[derive(Debug)]
+pub struct Subject<'a> {
     statistics: &'a Statistics,
+    settings: &'a Settings,
     model: Model,
     summary: Summary,
 }
 
 impl<'a> Subject<'a> {
-    pub(crate) fn new(statistics: &'a Statistics, settings: &Settings) -> Result<Self> {
+    /// Estimates the model and what is said of it.
+    ///
+    /// # Errors
+    /// If there are no rows, or the settings do not suit them.
+    pub fn new(statistics: &'a Statistics, settings: &'a Settings) -> Result<Self> {
         let summary = Summary::new(statistics, settings)?;
-        Ok(Subject { statistics, model: statistics.estimate(settings)?, summary })
+        Ok(Subject { statistics, settings, model: statistics.estimate(settings)?, summary })
     }
 
-    /// A picture of these panels.
-    pub(crate) fn picture(&self, panels: Vec<Panel>) -> Picture {
+    /// The columns that have pictures, those first that help most. A joint table has one picture, a group one for each
+    /// column.
+    ///
+    /// # Errors
+    /// If the columns cannot be ranked.
+    pub fn ranked(&self) -> Result<Vec<String>> {
+        let features = Features::new(self.statistics, self.settings)?;
+        let used = features.ranked.iter().filter(|rank| rank.used);
+        let columns = used.flat_map(|rank| match rank.kind {
+            Kind::Text => &[],
+            Kind::Joint => &rank.columns[..1],
+            Kind::Category | Kind::Number | Kind::Moments | Kind::Group => &rank.columns[..],
+        });
+        Ok(columns.cloned().collect())
+    }
+
+    /// A column, or two against each other.
+    ///
+    /// # Errors
+    /// If there is no picture of these.
+    pub fn one(&self, columns: &[String], detail: Detail) -> Result<Picture> {
+        let panel = match columns {
+            [column] => self.column(column, detail)?,
+            [across, up] => self.pair(across, up, detail)?,
+            [] => return Err(nothing_to_draw()),
+            _ => {
+                return Err(Error::NoPicture(
+                    "name one column, or two to draw against each other".to_owned(),
+                ));
+            }
+        };
+        Ok(self.picture(vec![panel]))
+    }
+
+    /// A panel for each of these columns; only the first, if there are many.
+    ///
+    /// # Errors
+    /// If there is no picture of one of these, or none at all.
+    pub fn all(&self, columns: &[String], detail: Detail) -> Result<Picture> {
+        let panels = columns.iter().take(MOST_PANELS).map(|column| self.column(column, detail));
+        let panels = panels.collect::<Result<Vec<_>>>()?;
+        if panels.is_empty() {
+            return Err(nothing_to_draw());
+        }
+        Ok(self.picture(panels))
+    }
+
+    fn picture(&self, panels: Vec<Panel>) -> Picture {
         let (target, classes) = (self.model.schema().target.clone(), self.model.classes().to_vec());
         Picture { target, classes, panels }
     }
 
     /// A column by itself.
-    pub(crate) fn column(&self, name: &str, detail: Detail) -> Result<Panel> {
+    fn column(&self, name: &str, detail: Detail) -> Result<Panel> {
         let (feature, kind) = self.feature(name)?;
         let drawing = match kind {
-            Kind::Text => bail!(
-                "`{name}` is a column of text, of which there is no picture; priory show has its tokens"
-            ),
+            Kind::Text => {
+                let said = format!("`{name}` is a column of text, of which there is no picture");
+                return Err(Error::NoPictureOfText(said));
+            }
             Kind::Category | Kind::Joint => Drawing::Bars(Bars::new(feature, detail.values)),
             // Numbers that are values of their own have probabilities, not a density.
             Kind::Number | Kind::Moments if feature.family == Family::Values.name() => {
@@ -100,18 +173,17 @@ impl<'a> Subject<'a> {
     }
 
     /// Two columns of numbers against each other.
-    pub(crate) fn pair(&self, across: &str, up: &str, detail: Detail) -> Result<Panel> {
+    fn pair(&self, across: &str, up: &str, detail: Detail) -> Result<Panel> {
         if across == up {
-            bail!("`{across}` against itself makes no picture; name two columns, or one");
+            let said = format!("`{across}` against itself makes no picture; name two columns, or one");
+            return Err(Error::NoPicture(said));
         }
         let range = |name: &str| {
             let (feature, kind) = self.feature(name)?;
             match kind {
-                Kind::Category | Kind::Joint | Kind::Text => {
-                    bail!(
-                        "`{name}` is not a column of numbers; two columns are drawn against each other if both are"
-                    )
-                }
+                Kind::Category | Kind::Joint | Kind::Text => Err(Error::NoPicture(format!(
+                    "`{name}` is not a column of numbers; two columns are drawn against each other if both are"
+                ))),
                 Kind::Number | Kind::Moments | Kind::Group => {
                     let counted = self.counted(name, kind)?;
                     let (low, high) = densities::range(feature, name, counted.as_deref())?;
@@ -137,7 +209,7 @@ impl<'a> Subject<'a> {
     fn feature(&self, name: &str) -> Result<(&FeatureSummary, Kind)> {
         let schema = self.model.schema();
         if self.summary.left_out.iter().any(|left_out| left_out == name) {
-            bail!("the column `{name}` is counted but not used; --select all uses every column");
+            return Err(Error::NotUsed { column: name.to_owned() });
         }
         let position = schema.position(name);
         let kind = position.map(|position| schema.columns[position].kind);
@@ -149,7 +221,10 @@ impl<'a> Subject<'a> {
             (Some(feature), Some(kind)) => Ok((feature, kind)),
             _ => {
                 let names: Vec<&str> = schema.columns.iter().map(|column| column.name.as_str()).collect();
-                bail!("the model has no column `{name}`; it has {}", names.join(", "))
+                Err(Error::NoPicture(format!(
+                    "the model has no column `{name}`; it has {}",
+                    names.join(", ")
+                )))
             }
         }
     }
@@ -158,6 +233,10 @@ impl<'a> Subject<'a> {
     fn counted(&self, name: &str, kind: Kind) -> Result<Option<Vec<Counted>>> {
         Ok(if kind == Kind::Number { Some(self.statistics.numbers(name)?) } else { None })
     }
+}
+
+fn nothing_to_draw() -> Error {
+    Error::NoPictureOfText("there is no column to draw: of text there is no picture".to_owned())
 }
 
 impl Bars {
@@ -173,7 +252,7 @@ impl Bars {
     }
 
     /// The longest bar.
-    pub(crate) fn top(&self) -> f64 {
+    pub fn top(&self) -> f64 {
         self.values.iter().flat_map(|(_, bars)| bars).copied().fold(0.0, f64::max)
     }
 }

@@ -4,9 +4,8 @@
 use std::fmt::Write as _;
 
 use anstyle::{Ansi256Color, Style};
+use priory::plot::{Bars, Densities, Drawing, Panel, Picture, Regions, Tick, ticks};
 
-use super::axis::{Tick, ticks};
-use super::{Bars, Densities, Drawing, Panel, Picture, Regions};
 use crate::output::{Grid, bold, shortened, shown};
 
 /// What there is to draw on.

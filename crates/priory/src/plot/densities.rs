@@ -1,20 +1,23 @@
 //! A column of numbers: the data of each class as a histogram, and the density that was fitted to it.
 
-use anyhow::{Result, bail};
-use priory::{Family, FeatureSummary, Model};
+use crate::{Error, Family, FeatureSummary, Model, Result};
 
 /// The different numbers of a class, in order, and their weights.
-pub(crate) type Counted = Vec<(f64, f64)>;
+pub(super) type Counted = Vec<(f64, f64)>;
 
 /// The densities of all classes over what is shown of the axis.
-pub(crate) struct Densities {
-    pub(crate) low: f64,
-    pub(crate) high: f64,
-    pub(crate) bins: Bins,
+#[derive(Debug, Clone)]
+pub struct Densities {
+    /// Where the picture begins.
+    pub low: f64,
+    /// Where it ends.
+    pub high: f64,
+    /// The data.
+    pub bins: Bins,
     /// p(x | class) at points that lie evenly between the ends, for each class.
-    pub(crate) curves: Vec<Vec<f64>>,
+    pub curves: Vec<Vec<f64>>,
     /// What is as high as the picture.
-    pub(crate) top: f64,
+    pub top: f64,
     /// The share of the rows that lie outside of the picture.
     beyond: f64,
     /// A number that outweighs all others so much that it is cut off, and its share of each class.
@@ -22,11 +25,14 @@ pub(crate) struct Densities {
 }
 
 /// The density of the data between evenly spaced cuts, for each class; none if only sums are known.
-#[derive(Default)]
-pub(crate) struct Bins {
-    pub(crate) start: f64,
-    pub(crate) width: f64,
-    pub(crate) heights: Vec<Vec<f64>>,
+#[derive(Debug, Clone, Default)]
+pub struct Bins {
+    /// The first cut.
+    pub start: f64,
+    /// From one cut to the next.
+    pub width: f64,
+    /// Of each class, between one cut and the next.
+    pub heights: Vec<Vec<f64>>,
 }
 
 /// Families of whole numbers: they have a probability for each, which stands for everything that rounds to it.
@@ -35,7 +41,7 @@ const WHOLE: [Family; 3] = [Family::Poisson, Family::Geometric, Family::Binomial
 const SAMPLES: usize = 4;
 
 impl Densities {
-    pub(crate) fn new(
+    pub(super) fn new(
         model: &Model,
         feature: &FeatureSummary,
         column: &str,
@@ -68,14 +74,14 @@ impl Densities {
             None => (top, None),
         };
         if !(top > 0.0 && top.is_finite()) {
-            bail!("`{column}` has no density that could be drawn");
+            return Err(Error::NoPicture(format!("`{column}` has no density that could be drawn")));
         }
         let beyond = counted.map_or(0.0, |counted| share_beyond(counted, low, high));
         Ok(Densities { low, high, bins, curves, top, beyond, peak })
     }
 
     /// What the picture does not show.
-    pub(crate) fn notes(&self, classes: &[String]) -> String {
+    pub fn notes(&self, classes: &[String]) -> String {
         let peak = self.peak.as_ref().map(|(x, shares)| {
             let shares =
                 shares.iter().zip(classes).map(|(share, class)| format!("{:.1} % of {class}", 100.0 * share));
@@ -141,7 +147,7 @@ impl Bins {
     }
 
     /// The density of the data of a class around a place.
-    pub(crate) fn height(&self, class: usize, x: f64) -> f64 {
+    pub fn height(&self, class: usize, x: f64) -> f64 {
         let bin = ((x - self.start) / self.width).floor();
         let heights = self.heights.get(class).filter(|_| bin >= 0.0);
         heights.and_then(|heights| heights.get(bin as usize)).copied().unwrap_or(0.0)
@@ -149,7 +155,7 @@ impl Bins {
 }
 
 /// What to show of a column: all of it, but for a tail that would squeeze the rest together.
-pub(crate) fn range(
+pub(super) fn range(
     feature: &FeatureSummary,
     column: &str,
     counted: Option<&[Counted]>,
@@ -161,7 +167,9 @@ pub(crate) fn range(
     let room = if high > low { 0.02 * (high - low) } else { (0.05 * low.abs()).max(0.5) };
     let (low, high) = (low - room, high + room);
     if !(high - low).is_finite() || low + (high - low) / 1e3 == low {
-        bail!("the numbers of `{column}` are too far apart or too close together to be drawn");
+        return Err(Error::NoPicture(format!(
+            "the numbers of `{column}` are too far apart or too close together to be drawn"
+        )));
     }
     Ok((low, high))
 }

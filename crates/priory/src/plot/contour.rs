@@ -8,7 +8,7 @@ pub(crate) struct Heights<'a> {
 }
 
 /// A straight piece from one point to another, in units of columns and rows.
-pub(crate) type Piece = [(f64, f64); 2];
+pub type Piece = [(f64, f64); 2];
 
 impl Heights<'_> {
     fn at(&self, column: usize, row: usize) -> f64 {
