@@ -76,6 +76,31 @@ def test_gaussian(table, var_smoothing, with_priors):
     check("GaussianNB", X, y, weights, var_smoothing=max(var_smoothing, 1e-6), priors=priors)
 
 
+@given(labelled(numbers), st.booleans())
+def test_gaussian_by_default(table, weighted):
+    """With a var_smoothing of 1e-9 a variance can be as small as 1e-9 of the largest, and scikit-learn's, which come from
+    rounded means, lose as many digits as the numbers are larger than their deviation. So what is compared is what both
+    say of variances that have their digits, and scores by how much these can matter."""
+    X, y, weights = table
+    weights = weights if weighted else None
+    if X.var(axis=0).max() < 1e-6:
+        return
+    ours, other = priory.GaussianNB().fit(X, y, weights), theirs.GaussianNB().fit(X, y, weights)
+    assert_close(ours.epsilon_ / other.epsilon_, np.ones(1))
+    assert_close(ours.theta_, other.theta_)
+    # What rounding a sum of squares of deviations can be wrong by: some units in the last place of the largest number.
+    largest = np.abs(X).max(axis=0)
+    slack = 16 * len(X) * np.finfo(float).eps * largest * (largest * np.finfo(float).eps + np.sqrt(other.var_))
+    assert (np.abs(ours.var_ - other.var_) <= slack + CLOSE * other.var_).all()
+    # d log p = ½ |(x − µ)² / v − 1| dv / v, and rounding x − µ.
+    distance = np.abs(X[:, None] - other.theta_)
+    terms = distance**2 / other.var_
+    wrong = 0.5 * (terms + 1) * (slack / other.var_ + CLOSE) + CLOSE * (terms + largest * distance / other.var_)
+    joint = other.predict_joint_log_proba(X)
+    allowed = wrong.sum(axis=2) + CLOSE * np.maximum(1, np.abs(joint))
+    assert (np.abs(ours.predict_joint_log_proba(X) - joint) <= 2 * allowed).all()
+
+
 @given(labelled(counts), alphas, st.booleans(), st.sampled_from(["dense", "csr", "csc", "int64"]))
 @pytest.mark.parametrize("name", ["MultinomialNB", "ComplementNB", "BernoulliNB"])
 def test_counts(name, table, alpha, fit_prior, layout):
@@ -147,6 +172,49 @@ def test_discriminants(load, name, parameters):
     if name.startswith("Linear") and parameters.get("solver") != "lsqr":
         turned, theirs_turned = ours.transform(X), other.transform(X)
         np.testing.assert_allclose(np.abs(turned), np.abs(theirs_turned), rtol=1e-6, atol=1e-8)
+
+
+@st.composite
+def clouds(draw):
+    """Rows of two or three classes with as many directions as columns, whose covariances can be inverted."""
+    columns, classes = draw(st.integers(1, 5)), draw(st.integers(2, 3))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    rows = [draw(st.integers(columns + 4, columns + 20)) for _ in range(classes)]
+    mixing = np.eye(columns) + 0.3 * rng.normal(size=(columns, columns))
+    places = draw(hnp.arrays(np.float64, (classes, columns), elements=st.floats(-5, 5)))
+    scale = 10.0 ** draw(st.integers(-3, 3))
+    X = np.vstack([rng.normal(size=(n, columns)) @ mixing + place for n, place in zip(rows, places)]) * scale
+    y = np.repeat(np.arange(classes), rows)
+    order = rng.permutation(len(y))
+    return X[order], y[order]
+
+
+@given(
+    clouds(),
+    st.sampled_from(
+        [
+            ("LinearDiscriminantAnalysis", {}),
+            ("LinearDiscriminantAnalysis", {"solver": "lsqr"}),
+            ("LinearDiscriminantAnalysis", {"solver": "lsqr", "shrinkage": 0.4}),
+            ("LinearDiscriminantAnalysis", {"solver": "eigen", "shrinkage": "auto"}),
+            ("QuadraticDiscriminantAnalysis", {"tol": 1e-12}),
+            ("QuadraticDiscriminantAnalysis", {"reg_param": 0.2}),
+        ]
+    ),
+)
+def test_discriminants_of_clouds(table, case):
+    (X, y), (name, parameters) = table, case
+    own = [np.linalg.cond(np.atleast_2d(np.cov(X[y == k].T))) for k in np.unique(y)]
+    pooled = np.linalg.cond(np.atleast_2d(sum(np.cov(X[y == k].T) for k in np.unique(y))))
+    if max(own + [pooled]) > 1e4:
+        return
+    ours = getattr(priory, name)(**parameters).fit(X, y)
+    other = getattr(discriminants, name)(**parameters).fit(X, y)
+    scores = other.decision_function(X)
+    # Digits go as the covariances are conditioned: up to 1e4 of the 1e16 that there are.
+    np.testing.assert_allclose(ours.decision_function(X), scores, rtol=1e-10, atol=1e-11 * np.abs(scores).max())
+    np.testing.assert_allclose(ours.predict_proba(X), other.predict_proba(X), rtol=1e-8, atol=1e-12)
+    np.testing.assert_allclose(ours.means_, other.means_, rtol=1e-12, atol=1e-12 * np.abs(X).max())
 
 
 CASES = {
