@@ -1,6 +1,6 @@
 """What the benchmarks have in common: where they work, how they measure, and how they report.
 
-scripts/bench, scripts/bench-memory and scripts/bench-text each write their part of docs/benchmarks.md.
+scripts/bench, scripts/bench-memory, scripts/bench-python and scripts/bench-text each write their part of docs/benchmarks.md.
 """
 
 import argparse

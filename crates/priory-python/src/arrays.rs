@@ -309,12 +309,9 @@ impl CsrView<'_> {
         buffer: &'b mut Vec<f64>,
     ) -> CsrRow<'b> {
         let entries = self.starts[row]..self.starts[row + 1];
-        let values = match self.values {
-            NumbersView::F64(values) if threshold.is_none() => values.to_slice(),
-            _ => None,
-        };
-        let values = match values {
-            Some(values) => &values[entries.clone()],
+        let lent = if threshold.is_none() { self.lent(entries.clone()) } else { None };
+        let values = match lent {
+            Some(values) => values,
             None => {
                 buffer.clear();
                 self.values.append(entries.clone(), buffer);
@@ -324,6 +321,26 @@ impl CsrView<'_> {
                 buffer
             }
         };
+        self.with_columns(entries, values)
+    }
+
+    /// Asks the memory for a row that is needed soon.
+    pub(crate) fn ask(&self, row: usize) {
+        let entries = self.starts[row]..self.starts[row + 1];
+        match self.with_columns(entries.clone(), self.lent(entries).unwrap_or(&[])) {
+            CsrRow::I32(row) => row.ask(),
+            CsrRow::I64(row) => row.ask(),
+        }
+    }
+
+    fn lent(&self, entries: Range<usize>) -> Option<&[f64]> {
+        match &self.values {
+            NumbersView::F64(values) => values.to_slice().map(|values| &values[entries]),
+            _ => None,
+        }
+    }
+
+    fn with_columns<'b>(&'b self, entries: Range<usize>, values: &'b [f64]) -> CsrRow<'b> {
         match self.indices {
             IndicesView::I32(indices) => CsrRow::I32(SparseRow { columns: &indices[entries], values }),
             IndicesView::I64(indices) => CsrRow::I64(SparseRow { columns: &indices[entries], values }),
@@ -355,14 +372,6 @@ impl CsrRow<'_> {
         match self {
             CsrRow::I32(row) => weights.score_sparse(row, scores),
             CsrRow::I64(row) => weights.score_sparse(row, scores),
-        }
-    }
-
-    /// Asks the memory for it, if it is needed soon.
-    pub(crate) fn ask(self) {
-        match self {
-            CsrRow::I32(row) => row.ask(),
-            CsrRow::I64(row) => row.ask(),
         }
     }
 

@@ -200,7 +200,7 @@ sums! {
                         let order = &order[rows];
                         for (i, row) in order.iter().map(|&row| row as usize).enumerate() {
                             if let Some(&later) = order.get(i + AHEAD) {
-                                x.row(later as usize, None, &mut Vec::new()).ask();
+                                x.ask(later as usize);
                             }
                             let (class, weight) = (counted.classes[row], counted.weights.get(row).copied());
                             x.row(row, threshold, buffer).observe(sums, class, weight, negative_allowed).map_err(odd)?;
