@@ -245,7 +245,7 @@ fn written(batch: &Batch, row: usize) -> Row {
         }
         BatchColumn::Text(column) => column.document(row).map(|document| {
             let name =
-                |&(token, count): &(u32, u32)| format!("{}:{count}", column.tokens.name(token as usize));
+                |&(token, count): &(u32, u32)| format!("{}:{count}", column.tokens().name(token as usize));
             document.iter().map(name).collect::<Vec<_>>().join("|")
         }),
         _ => batch.written(column, row),

@@ -4,7 +4,23 @@
 //! mean of ln x (Minka 2002 gives the iteration). A class is given one more row of the column's own s, so that one
 //! whose numbers are all equal does not rule out every other.
 
+use std::f64::consts::PI;
+
 use super::numbers::{NumberColumn, Numbers};
+
+/// Larger shapes are a single number for all that matters.
+const LARGEST_SHAPE: f64 = 1e100;
+
+/// shape ln shape − shape − ln Γ(shape), which for large shapes is a small difference of large numbers, and then Stirling's
+/// series.
+fn stirling_rest(shape: f64) -> f64 {
+    if shape < 100.0 {
+        return shape * libm::log(shape) - shape - libm::lgamma(shape);
+    }
+    let square = shape * shape;
+    0.5 * libm::log(shape / (2.0 * PI))
+        - (1.0 / 12.0 - (1.0 / 360.0 - 1.0 / (1260.0 * square)) / square) / shape
+}
 
 /// A gamma distribution.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -67,6 +83,7 @@ impl Gamma {
                 break;
             }
         }
+        let shape = shape.min(LARGEST_SHAPE);
         Gamma { shape, rate: shape / class.mean }
     }
 
@@ -74,8 +91,15 @@ impl Gamma {
         if x <= 0.0 {
             return f64::NEG_INFINITY;
         }
-        self.shape * libm::log(self.rate) - libm::lgamma(self.shape) + (self.shape - 1.0) * libm::log(x)
-            - self.rate * x
+        // With u = x / mean: shape (ln u − (u − 1)) − ln x + what depends on the shape alone. Where all numbers of a class are
+        // nearly the same, the shape is enormous, and nothing but small terms may be multiplied by it.
+        let mean = self.shape / self.rate;
+        let excess = (x - mean) / mean;
+        if excess.is_infinite() {
+            return f64::NEG_INFINITY;
+        }
+        let ln_u = if excess.abs() < 0.5 { libm::log1p(excess) } else { libm::log(x) - libm::log(mean) };
+        self.shape * (ln_u - excess) + stirling_rest(self.shape) - libm::log(x)
     }
 }
 
@@ -106,6 +130,21 @@ fn trigamma(mut x: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn enormous_shapes_lose_no_digits() {
+        for shape in [100.0, 150.0, 1000.0] {
+            let direct = shape * libm::log(shape) - shape - libm::lgamma(shape);
+            assert!((stirling_rest(shape) - direct).abs() < 1e-15 * shape * libm::log(shape), "{shape}");
+        }
+        // Then it is a Gaussian of deviation mean / √shape; 1e300 is as unlikely as can be, not undefined.
+        let gamma = Gamma { shape: 1e20, rate: 1e11 };
+        let deviation = 1e9 / libm::sqrt(gamma.shape);
+        let peak = -libm::log(libm::sqrt(2.0 * PI) * deviation);
+        assert!((gamma.ln(1e9) - peak).abs() < 1e-12);
+        assert_eq!(Gamma { shape: LARGEST_SHAPE, rate: 1e91 }.ln(1e300), f64::NEG_INFINITY);
+        assert_eq!(Gamma { shape: 2.0, rate: 1e300 }.ln(1e300), f64::NEG_INFINITY);
+    }
 
     #[test]
     fn psi_at_known_places() {
