@@ -3,6 +3,7 @@
 use super::estimate::TextEstimate;
 use crate::batch::TextColumn;
 use crate::families::text::estimate::Formula;
+use crate::moments::engine::ask;
 use crate::text::TextSettings;
 use crate::vocabulary::Vocabulary;
 
@@ -127,6 +128,9 @@ impl TextLikelihood {
     ) -> u64 {
         const NEVER_MET: u32 = u32::MAX;
         const NOT_ASKED: u32 = u32::MAX - 1;
+        /// The logarithms of tokens lie all over the memory: they are asked for some tokens before they are needed.
+        const ASKED_AHEAD: usize = 8;
+        let mut ids = Vec::new();
         let mut id_of = vec![NOT_ASKED; column.tokens().len()];
         let mut id = |token: u32| {
             let id = &mut id_of[token as usize];
@@ -142,8 +146,13 @@ impl TextLikelihood {
             let Some(document) = column.document(row) else { continue };
             self.settings.amounts(document.iter().map(|&(_, count)| count), &mut adder.amounts);
             adder.start();
-            for (i, &(token, _)) in document.iter().enumerate() {
-                match id(token) {
+            ids.clear();
+            ids.extend(document.iter().map(|&(token, _)| id(token)));
+            for (i, &id) in ids.iter().enumerate() {
+                if let Some(&later) = ids.get(i + ASKED_AHEAD).filter(|&&later| later != NEVER_MET) {
+                    ask(&self.extra[self.cells(later as usize)]);
+                }
+                match id {
                     NEVER_MET => unseen += 1,
                     id => adder.add(id as usize, i),
                 }
