@@ -418,11 +418,13 @@ impl<'a> TextEstimate<'a> {
             };
             let cells: Vec<(usize, f64)> = self.statistics.counts.cells(id).map(count_of).collect();
             let vanishes = self.vanishes(id, removed.weight);
-            if !by_documents {
-                totals[removed.class].add(-taken);
-            }
-            if vanishes && !by_documents {
-                cells.iter().for_each(|&(class, count)| totals[class].add(-count));
+            match vanishes {
+                _ if by_documents => {}
+                // A class that has nothing else is left with nothing, not with what rounding leaves.
+                true => {
+                    cells.iter().for_each(|&(class, _)| totals[class].subtract(&self.exact_count(id, class)))
+                }
+                false => totals[removed.class].add(-taken),
             }
             let token = LeftToken { amount, pooled: cells.iter().map(|(_, count)| count).sum(), cells };
             if vanishes { left.vanished.push(token) } else { left.tokens.push(token) }
@@ -439,10 +441,14 @@ impl<'a> TextEstimate<'a> {
         if self.statistics.counts.is_plain() && taken.fract() == 0.0 {
             return self.formula.count(cell) - taken;
         }
-        let [documents, terms] = self.statistics.counts.exact(token, cell.class as usize);
-        let mut count = if self.formula.counts_presence() { documents } else { terms };
+        let mut count = self.exact_count(token, cell.class as usize);
         count.add(-taken);
         count.value()
+    }
+
+    fn exact_count(&self, token: usize, class: usize) -> ExactSum {
+        let [documents, terms] = self.statistics.counts.exact(token, class);
+        if self.formula.counts_presence() { documents } else { terms }
     }
 
     /// Whether too few documents have a token once one of them is gone.
