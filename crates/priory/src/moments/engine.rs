@@ -133,30 +133,28 @@ fn add_rows_avx2(rows: &[f64], columns: usize, classes: &[u32], target: Target<'
     add_rows::<true>(rows, columns, classes, target);
 }
 
-/// Asks for the memory that lies a little after `row`, where there is a way to ask.
+/// Asks for the memory that lies a little after `row`.
 #[inline(always)]
-#[cfg_attr(target_arch = "x86_64", expect(unsafe_code, reason = "takes an address"))]
 pub(super) fn prefetch(row: &[f64]) {
-    #[cfg(target_arch = "x86_64")]
-    for line in row.chunks(8) {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: a prefetch is a hint. It reads nothing, and an address that does not exist is ignored.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast::<i8>().wrapping_add(AHEAD)) };
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = (row, AHEAD);
+    ask_after(row, AHEAD);
 }
 
-/// Asks for memory that is needed soon, where there is a way to ask.
+/// Asks for memory that is needed soon.
+#[inline(always)]
+pub(crate) fn ask<T>(values: &[T]) {
+    ask_after(values, 0);
+}
+
+/// Asks for the memory that lies so many bytes after some values, where there is a way to ask.
 #[inline(always)]
 #[cfg_attr(target_arch = "x86_64", expect(unsafe_code, reason = "takes an address"))]
-pub(crate) fn ask<T>(values: &[T]) {
+fn ask_after<T>(values: &[T], bytes: usize) {
     #[cfg(target_arch = "x86_64")]
     for line in values.chunks((64 / size_of::<T>()).max(1)) {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: a prefetch is a hint. It reads nothing.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast::<i8>()) };
+        // SAFETY: a prefetch is a hint. It reads nothing, and an address that does not exist is ignored.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast::<i8>().wrapping_add(bytes)) };
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = values;
+    let _ = (values, bytes);
 }
