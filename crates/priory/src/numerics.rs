@@ -34,6 +34,16 @@ fn ln_from(exponent: u64, f: f64) -> f64 {
     k * LN_2_HIGH - ((half_square - (correction + k * LN_2_LOW)) - f)
 }
 
+/// Up to here ln(1 + x) is [`ln_1p_small`].
+pub(crate) const SMALL: f64 = 1.0 / 1024.0;
+
+/// ln(1 + x) of an x from zero to [`SMALL`], within an ulp: what the series leaves out is less than 2⁻⁶² of it.
+#[inline(always)]
+pub(crate) fn ln_1p_small(x: f64) -> f64 {
+    let rest = 1.0 / 3.0 - x * (1.0 / 4.0 - x * (1.0 / 5.0 - x * (1.0 / 6.0)));
+    x - x * x * (0.5 - x * rest)
+}
+
 /// ln(1 + x) of an x of zero or more, also where 1 + x rounds; NaN if x is infinite.
 #[inline(always)]
 pub(crate) fn ln_1p(x: f64) -> f64 {
@@ -41,7 +51,8 @@ pub(crate) fn ln_1p(x: f64) -> f64 {
     let (exponent, m) = split(y);
     // What rounding took from 1 + x, or added to it, divided by 2^k.
     let lost = (x - (y - 1.0)) * f64::from_bits((2046 - exponent.min(2045)) << 52);
-    ln_from(exponent, (m - 1.0) + lost)
+    let large = ln_from(exponent, (m - 1.0) + lost);
+    if x <= SMALL { ln_1p_small(x) } else { large }
 }
 
 /// e^x of an x from −700 to 700, within an ulp.

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use crate::families::Unseen;
+use crate::moments::engine::{Loop, vectorized};
 use crate::numerics;
 
 /// log P(class, x) for every row and class.
@@ -77,35 +78,28 @@ impl Scores {
     ///
     /// A row that every class calls impossible gets the prior and is marked [`Outcome::Impossible`].
     pub fn normalize(&self) -> Posterior {
-        let rows = self.rows();
-        let mut posterior = Posterior {
+        let rows = 0..self.rows();
+        let mut probability = Vec::with_capacity(self.log_joint.len());
+        let largest: Vec<f64> =
+            rows.clone().map(|row| push_shifted(self.log_weights(row), &mut probability)).collect();
+        vectorized(Exponentials(&mut probability));
+        let of_row = |row: usize| row * self.classes..(row + 1) * self.classes;
+        let sum = rows.clone().map(|row| divide_by_sum(&mut probability[of_row(row)])).collect();
+        Posterior {
             classes: self.classes,
-            probability: vec![0.0; self.log_joint.len()],
-            log_evidence: Vec::with_capacity(rows),
-            best: Vec::with_capacity(rows),
-            outcome: Vec::with_capacity(rows),
-        };
-        for row in 0..rows {
-            let probability = &mut posterior.probability[row * self.classes..][..self.classes];
-            let log_evidence = softmax(self.row(row), probability);
-            let decided_by = self.log_weights(row);
-            let outcome = self.outcome(row);
-            if outcome == Outcome::Impossible {
-                softmax(decided_by, probability);
-            }
-            posterior.best.push(argmax(decided_by));
-            posterior.log_evidence.push(log_evidence);
-            posterior.outcome.push(outcome);
+            best: rows.clone().map(|row| argmax(self.log_weights(row))).collect(),
+            outcome: rows.map(|row| self.outcome(row)).collect(),
+            probability,
+            largest,
+            sum,
         }
-        posterior
     }
 
     /// log P(class | x) for each class, also where P(class | x) is too small for an f64. A row that every class calls
     /// impossible gets the prior.
     pub fn log_posterior(&self, row: usize) -> impl Iterator<Item = f64> + '_ {
         let logs = self.log_weights(row);
-        let mut probability = vec![0.0; self.classes];
-        let log_evidence = softmax(logs, &mut probability);
+        let log_evidence = log_sum(logs.iter().copied());
         logs.iter().map(move |x| x - log_evidence)
     }
 
@@ -130,7 +124,9 @@ impl Scores {
 pub struct Posterior {
     classes: usize,
     probability: Vec<f64>,
-    log_evidence: Vec<f64>,
+    /// The largest logarithm that the posterior comes from, and the sum of all as multiples of that term.
+    largest: Vec<f64>,
+    sum: Vec<f64>,
     best: Vec<usize>,
     outcome: Vec<Outcome>,
 }
@@ -159,7 +155,10 @@ impl Posterior {
 
     /// log P(x): how well the row fits the model as a whole.
     pub fn log_evidence(&self, row: usize) -> f64 {
-        self.log_evidence[row]
+        match self.outcome[row] {
+            Outcome::Impossible => f64::NEG_INFINITY,
+            Outcome::Evidence | Outcome::NoEvidence => self.largest[row] + libm::log(self.sum[row]),
+        }
     }
 
     /// The most probable class; of equals the first.
@@ -173,26 +172,45 @@ impl Posterior {
     }
 }
 
-/// Writes exp(x − log Σ exp x) and returns log Σ exp x. If that is −∞ the probabilities are left alone.
-fn softmax(log_weights: &[f64], probability: &mut [f64]) -> f64 {
-    let largest = log_weights.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    if largest == f64::NEG_INFINITY {
-        return largest;
-    }
-    let mut sum = 0.0;
-    for (p, x) in probability.iter_mut().zip(log_weights) {
-        *p = exp_of_negative(x - largest);
-        sum += *p;
-    }
-    probability.iter_mut().for_each(|p| *p /= sum);
-    largest + libm::log(sum)
+/// Appends each logarithm less the largest of them, which it returns.
+fn push_shifted(logs: &[f64], shifted: &mut Vec<f64>) -> f64 {
+    let largest = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    shifted.extend(logs.iter().map(|x| x - largest));
+    largest
 }
+
+/// Divides each of these by their sum, which it returns.
+fn divide_by_sum(terms: &mut [f64]) -> f64 {
+    let sum = terms.iter().sum();
+    terms.iter_mut().for_each(|p| *p /= sum);
+    sum
+}
+
+/// Replaces each x, which is zero or less, by exp(x), to the bit as [`exp_of_negative`] does.
+struct Exponentials<'a>(&'a mut [f64]);
+
+impl Loop for Exponentials<'_> {
+    #[inline(always)]
+    fn run(self) {
+        const AT_ONCE: usize = 64;
+        for xs in self.0.chunks_mut(AT_ONCE) {
+            if xs.iter().fold(true, |normal, &x| normal & (x >= NORMAL_FROM)) {
+                xs.iter_mut().for_each(|x| *x = numerics::exp(*x));
+            } else {
+                xs.iter_mut().for_each(|x| *x = exp_of_negative(*x));
+            }
+        }
+    }
+}
+
+/// From here on exp(x) is a normal number.
+const NORMAL_FROM: f64 = -700.0;
 
 /// exp(x) for x of zero or less. Most classes of many are so unlikely that it is zero, and no more is asked then.
 #[inline]
 pub(crate) fn exp_of_negative(x: f64) -> f64 {
     const ZERO_BELOW: f64 = -745.5; // half the smallest f64 is exp(−745.133…)
-    if x >= -700.0 {
+    if x >= NORMAL_FROM {
         numerics::exp(x)
     } else if x < ZERO_BELOW {
         0.0

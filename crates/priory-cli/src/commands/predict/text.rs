@@ -107,12 +107,14 @@ impl Syntax {
 fn push_probability(p: f64, line: &mut Vec<u8>) {
     let mut digits = zmij::Buffer::new();
     let digits = digits.format_finite(p);
-    // A small one is written like 1.25e-7; the power of ten takes at most five characters.
-    let end = digits.len().saturating_sub(5);
-    let Some(e) = digits.as_bytes()[end..].iter().position(|&byte| byte == b'e') else {
+    if p >= 1e-5 || p == 0.0 {
         line.extend_from_slice(digits.strip_suffix(".0").unwrap_or(digits).as_bytes());
         return;
-    };
+    }
+    // A small one is written like 1.25e-7; the power of ten takes at most five characters.
+    let end = digits.len().saturating_sub(5);
+    let e =
+        digits.as_bytes()[end..].iter().position(|&byte| byte == b'e').expect("a small one has an exponent");
     let (mantissa, exponent) = digits.split_at(end + e);
     let exponent: usize = exponent[2..].parse().expect("after `e-` stands a whole number");
     let (first, others) = mantissa.split_at(1);

@@ -15,7 +15,7 @@ use std::f64::consts::PI;
 
 use super::numbers::{NumberColumn, Numbers};
 use crate::moments::engine::{Loop, vectorized};
-use crate::numerics::ln_1p;
+use crate::numerics::{SMALL, ln_1p, ln_1p_small};
 
 /// Rows that the mean of the column counts for.
 const PRIOR_ROWS_OF_MEAN: f64 = 0.1;
@@ -86,13 +86,40 @@ impl Student {
     /// NaN for an x so far away that the square of its distance is infinite.
     #[inline(always)]
     fn ln_near(&self, x: f64) -> f64 {
+        self.ln_peak - 0.5 * (self.freedom + 1.0) * ln_1p(self.distance(x))
+    }
+
+    /// The same for an x of [`SMALL`] distance, in a third of the time.
+    #[inline(always)]
+    fn ln_nearest(&self, x: f64) -> f64 {
+        self.ln_peak - 0.5 * (self.freedom + 1.0) * ln_1p_small(self.distance(x))
+    }
+
+    /// z² / ν, the square of the distance from the centre beside the degrees of freedom.
+    #[inline(always)]
+    fn distance(&self, x: f64) -> f64 {
         let z = (x - self.location) * self.per_scale;
-        self.ln_peak - 0.5 * (self.freedom + 1.0) * ln_1p(z * z * self.per_freedom)
+        z * z * self.per_freedom
     }
 
     fn ln_far(&self, x: f64) -> f64 {
         let ln_z = libm::log((x - self.location).abs()) - libm::log(self.scale);
         self.ln_peak - 0.5 * (self.freedom + 1.0) * (2.0 * ln_z - libm::log(self.freedom))
+    }
+
+    /// Writes log p(x) of each x, 0 for a missing one.
+    #[inline(always)]
+    fn write(&self, values: &[f64], lns: &mut [f64]) {
+        let known = |x: f64, ln: f64| if x.is_nan() { 0.0 } else { ln };
+        if !values.iter().fold(false, |far, &x| far | (self.distance(x) > SMALL)) {
+            lns.iter_mut().zip(values).for_each(|(ln, &x)| *ln = known(x, self.ln_nearest(x)));
+            return;
+        }
+        lns.iter_mut().zip(values).for_each(|(ln, &x)| *ln = known(x, self.ln_near(x)));
+        if lns.iter().fold(false, |any, ln| any | ln.is_nan()) {
+            let far = lns.iter_mut().zip(values).filter(|(ln, _)| ln.is_nan());
+            far.for_each(|(ln, &x)| *ln = self.ln_far(x));
+        }
     }
 
     /// Adds log p(x | class) of every row to its scores; a missing x adds nothing.
@@ -117,16 +144,32 @@ impl Loop for Rows<'_> {
         for (values, scores) in self.values.chunks(AT_ONCE).zip(self.scores.chunks_mut(AT_ONCE * classes)) {
             for (class, student) in self.classes.iter().enumerate() {
                 let lns = &mut lns[..values.len()];
-                for (ln, &x) in lns.iter_mut().zip(values) {
-                    *ln = if x.is_nan() { 0.0 } else { student.ln_near(x) };
-                }
-                if lns.iter().fold(false, |any, ln| any | ln.is_nan()) {
-                    lns.iter_mut()
-                        .zip(values)
-                        .filter(|(ln, _)| ln.is_nan())
-                        .for_each(|(ln, &x)| *ln = student.ln_far(x));
-                }
+                student.write(values, lns);
                 scores.chunks_exact_mut(classes).zip(lns).for_each(|(scores, ln)| scores[class] += *ln);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn rows_at_once_score_like_each_alone(
+            freedom in prop_oneof![Just(1.0), 1.0..100.0f64, Just(1e6)],
+            values in prop::collection::vec(
+                prop_oneof![8 => -3.0..3.0f64, 1 => -1e5..1e5f64, 1 => Just(f64::NAN), 1 => Just(1e300)], 0..200),
+        ) {
+            let classes = [Student::new(0.5, 1.0, freedom), Student::new(-1.0, 0.1, freedom)];
+            let mut scores = vec![0.0; 2 * values.len()];
+            Student::add_log_likelihood(&classes, &values, &mut scores);
+            for (scores, &x) in scores.chunks(2).zip(&values) {
+                let alone = classes.map(|class| if x.is_nan() { 0.0 } else { class.ln(x) });
+                prop_assert_eq!(scores, alone);
             }
         }
     }
