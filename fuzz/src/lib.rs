@@ -89,6 +89,10 @@ impl Choices {
     }
 }
 
+/// Wider tables are not looked at. A few digits make an svmlight table of 65,536 columns, and to read and learn that several
+/// times would take longer than an input may.
+const MOST_COLUMNS: usize = 2_000;
+
 /// Reads a table in several ways, and learns it.
 pub fn check_table(table: &[u8], choices: &Choices) {
     let open = |bytes: &[u8]| {
@@ -99,6 +103,9 @@ pub fn check_table(table: &[u8], choices: &Choices) {
         let table = Table::from_reader_in_blocks("t", reader, &choices.options, choices.block, choices.rows);
         table.map_err(|e| e.to_string())
     };
+    if open(table).is_ok_and(|table| table.header().len() > MOST_COLUMNS) {
+        return;
+    }
     let whole = open(table).and_then(|table| read(table, choices));
     let cut = in_blocks(table).and_then(|mut table| {
         if choices.flags & 16 != 0 {
