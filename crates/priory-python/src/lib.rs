@@ -17,15 +17,14 @@ use pyo3::prelude::*;
 mod _priory {
     #[pymodule_export]
     use crate::matrix::{
-        CodeSums, CountSums, CovarianceSums, GaussianSums, NegativeError, NotFiniteError, bernoulli,
-        code_logs, complement, encode, multinomial,
+        CodeSums, CountSums, CovarianceSums, GaussianSums, NegativeError, NotFiniteError, code_logs, encode,
     };
     #[pymodule_export]
     use crate::model::{Learnt, evaluate, write_text};
     #[pymodule_export]
     use crate::scores::{CodeScorer, GaussianScorer, LinearScorer};
     #[pymodule_export]
-    use crate::table::Table;
+    use crate::table::{Column, Table};
     #[pymodule_export]
     use crate::work::{set_threads, threads};
 }

@@ -2,10 +2,7 @@
 
 use std::ops::Range;
 
-use numpy::{
-    IntoPyArray, PyArray1, PyArray2, PyArray3, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2,
-    PyUntypedArrayMethods,
-};
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyArray3, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
 use priory::matrix::{self, Odd};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -225,7 +222,7 @@ sums! {
                     parts.into_iter().map(|(part, _)| part).collect()
                 }
             };
-            parts.iter().for_each(|part| self.0.merge(part));
+            parts.into_iter().for_each(|part| self.0.append(part));
             Ok(())
         }
 
@@ -233,6 +230,47 @@ sums! {
         fn counts<'py>(&self, py: Python<'py>) -> PyResult<Matrix<'py>> {
             let (classes, columns) = (self.0.classes(), self.0.columns());
             by_class(py, classes, columns, |class, counts| self.0.counts_of(class, counts))
+        }
+
+        /// log P(column | class) of the multinomial model.
+        fn multinomial<'py>(
+            &self,
+            py: Python<'py>,
+            pseudocounts: PyReadonlyArray1<'py, f64>,
+        ) -> PyResult<Matrix<'py>> {
+            let pseudocounts = pseudocounts.as_slice()?;
+            by_class(py, self.0.classes(), self.0.columns(), |class, counts| {
+                self.0.counts_of(class, counts);
+                matrix::multinomial(counts, pseudocounts);
+            })
+        }
+
+        /// The weights of the complement model, and the sum of every column over all classes.
+        fn complement<'py>(
+            &self,
+            py: Python<'py>,
+            pseudocounts: PyReadonlyArray1<'py, f64>,
+            normalized: bool,
+        ) -> PyResult<(Matrix<'py>, Bound<'py, PyArray1<f64>>)> {
+            let (pseudocounts, totals) = (pseudocounts.as_slice()?, self.0.totals());
+            let weights = by_class(py, self.0.classes(), self.0.columns(), |class, counts| {
+                self.0.counts_of(class, counts);
+                matrix::complement(counts, &totals, pseudocounts, normalized);
+            })?;
+            Ok((weights, totals.into_pyarray(py)))
+        }
+
+        /// log P(column | class) of the Bernoulli model.
+        fn bernoulli<'py>(
+            &self,
+            py: Python<'py>,
+            pseudocounts: PyReadonlyArray1<'py, f64>,
+        ) -> PyResult<Matrix<'py>> {
+            let (pseudocounts, class_weights) = (pseudocounts.as_slice()?, self.0.class_weights());
+            by_class(py, self.0.classes(), self.0.columns(), |class, counts| {
+                self.0.counts_of(class, counts);
+                matrix::bernoulli(counts, class_weights[class], pseudocounts);
+            })
         }
     }
 }
@@ -366,50 +404,6 @@ pub(crate) fn dense_block<'b>(
     let values = x.copied(rows, buffer);
     values.iter_mut().for_each(|x| *x = matrix::above(*x, threshold));
     values
-}
-
-/// log P(column | class) of the multinomial model.
-#[pyfunction]
-pub(crate) fn multinomial<'py>(
-    counts: PyReadonlyArray2<'py, f64>,
-    pseudocounts: PyReadonlyArray1<'py, f64>,
-) -> PyResult<Matrix<'py>> {
-    let (classes, columns) = counts.as_array().dim();
-    let (values, pseudocounts) = (counts.as_slice()?, pseudocounts.as_slice()?);
-    by_class(counts.py(), classes, columns, |class, logs| {
-        matrix::multinomial(&values[class * columns..][..columns], pseudocounts, logs);
-    })
-}
-
-/// The weights of the complement model.
-#[pyfunction]
-pub(crate) fn complement<'py>(
-    counts: PyReadonlyArray2<'py, f64>,
-    pseudocounts: PyReadonlyArray1<'py, f64>,
-    normalized: bool,
-) -> PyResult<Matrix<'py>> {
-    let (classes, columns) = counts.as_array().dim();
-    let (values, pseudocounts) = (counts.as_slice()?, pseudocounts.as_slice()?);
-    let totals = matrix::totals(values, columns);
-    by_class(counts.py(), classes, columns, |class, weights| {
-        matrix::complement(&values[class * columns..][..columns], &totals, pseudocounts, normalized, weights);
-    })
-}
-
-/// log P(column | class) of the Bernoulli model.
-#[pyfunction]
-pub(crate) fn bernoulli<'py>(
-    counts: PyReadonlyArray2<'py, f64>,
-    class_weights: PyReadonlyArray1<'py, f64>,
-    pseudocounts: PyReadonlyArray1<'py, f64>,
-) -> PyResult<Matrix<'py>> {
-    let (classes, columns) = counts.as_array().dim();
-    columns_agree(class_weights.len(), classes)?;
-    let (values, pseudocounts) = (counts.as_slice()?, pseudocounts.as_slice()?);
-    let class_weights = class_weights.as_slice()?;
-    by_class(counts.py(), classes, columns, |class, logs| {
-        matrix::bernoulli(&values[class * columns..][..columns], class_weights[class], pseudocounts, logs);
-    })
 }
 
 /// log P(code | class) of a column, and the same for all codes beyond.

@@ -100,37 +100,43 @@ impl Table {
         Ok(Table { inner: Mutex::new(Some(table(batches))) })
     }
 
-    /// The same rows with a column of classes beside the others: a code for each row, and the labels that they stand for.
-    fn with_classes(
-        &self,
-        name: String,
-        labels: Vec<String>,
-        codes: PyReadonlyArray1<'_, u32>,
-    ) -> PyResult<Table> {
+    /// The same rows with a column beside the others.
+    fn beside(&self, name: String, column: &Column) -> PyResult<Table> {
+        let (schema, batches) = self.take()?;
+        let column = Arc::clone(&column.0);
+        let field = Arc::new(Field::new(name, column.data_type().clone(), true));
+        let schema =
+            Arc::new(Schema::new(schema.fields().iter().cloned().chain([field]).collect::<Vec<_>>()));
+        Ok(Table::new(Arc::clone(&schema), Box::new(Beside { batches, schema, column, next: 0 })))
+    }
+}
+
+/// A column to stand beside others, as often as one likes.
+#[pyclass(module = "priory._priory", frozen)]
+pub(crate) struct Column(ArrayRef);
+
+#[pymethods]
+impl Column {
+    /// A code for each row, and the labels that they stand for.
+    #[staticmethod]
+    fn of_classes(labels: Vec<String>, codes: PyReadonlyArray1<'_, u32>) -> PyResult<Self> {
         let keys = UInt32Array::from(codes.as_slice()?.to_vec());
         let labels = Arc::new(StringArray::from(labels));
         let classes = DictionaryArray::<UInt32Type>::try_new(keys, labels);
-        let classes = classes.map_err(|error| PyValueError::new_err(error.to_string()))?;
-        self.beside(name, Arc::new(classes))
+        classes
+            .map(|classes| Column(Arc::new(classes)))
+            .map_err(|error| PyValueError::new_err(error.to_string()))
     }
 
-    /// The same rows with a column of numbers beside the others.
-    fn with_numbers(&self, name: String, numbers: PyReadonlyArray1<'_, f64>) -> PyResult<Table> {
-        self.beside(name, Arc::new(Float64Array::from(numbers.as_slice()?.to_vec())))
+    #[staticmethod]
+    fn of_numbers(numbers: PyReadonlyArray1<'_, f64>) -> PyResult<Self> {
+        Ok(Column(Arc::new(Float64Array::from(numbers.as_slice()?.to_vec()))))
     }
 }
 
 impl Table {
     fn new(schema: SchemaRef, batches: RecordBatches) -> Self {
         Table { inner: Mutex::new(Some((schema, batches))) }
-    }
-
-    fn beside(&self, name: String, column: ArrayRef) -> PyResult<Table> {
-        let (schema, batches) = self.take()?;
-        let field = Arc::new(Field::new(name, column.data_type().clone(), true));
-        let schema =
-            Arc::new(Schema::new(schema.fields().iter().cloned().chain([field]).collect::<Vec<_>>()));
-        Ok(Table::new(Arc::clone(&schema), Box::new(Beside { batches, schema, column, next: 0 })))
     }
 
     fn take(&self) -> PyResult<(SchemaRef, RecordBatches)> {

@@ -144,14 +144,14 @@ impl Matrix {
         )
         .into_iter();
         let mut sums = parts.next().expect("there is a thread");
-        parts.for_each(|part| sums.merge(&part));
+        parts.for_each(|part| sums.append(part));
         let rows = self.classes.len() as f64;
         let log_prior: Vec<f64> = sums.class_weights().iter().map(|weight| (weight / rows).ln()).collect();
         let ones = vec![1.0; columns];
         let logs = share(known, threads, Vec::new, |logs: &mut Vec<(usize, Vec<f64>)>, class| {
-            let (mut counts, mut own) = (vec![0.0; columns], vec![0.0; columns]);
-            sums.counts_of(class, &mut counts);
-            matrix::multinomial(&counts, &ones, &mut own);
+            let mut own = vec![0.0; columns];
+            sums.counts_of(class, &mut own);
+            matrix::multinomial(&mut own, &ones);
             logs.push((class, own));
         });
         let mut logs = logs.concat();

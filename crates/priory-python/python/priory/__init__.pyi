@@ -109,7 +109,8 @@ class GaussianNB(_Classifier):
 
 class _Counts(_Classifier):
     class_log_prior_: NDArray[np.float64]
-    feature_count_: NDArray[np.float64]
+    @property
+    def feature_count_(self) -> NDArray[np.float64]: ...
     feature_log_prob_: NDArray[np.float64]
 
 class MultinomialNB(_Counts):

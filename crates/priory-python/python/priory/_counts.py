@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval
 
 from priory._discrete import Discrete
-from priory._priory import CountSums, LinearScorer, bernoulli, complement, multinomial
+from priory._priory import CountSums, LinearScorer
 
 _PARAMETERS = """alpha : float or array-like of shape (n_features,), default=1.0
         The pseudocount of every feature, or of each.
@@ -41,6 +41,11 @@ class _Counts(Discrete):
 
     def _scores(self, X, wanted):
         return self._scorer.scores(X, self.feature_log_prob_, self._start(), wanted, getattr(self, "binarize", None))
+
+    @property
+    def feature_count_(self):
+        """The sum of each feature in each class: of a large vocabulary a large matrix, so it is made when asked for."""
+        return self._sums.counts()
 
     def _start(self):
         """What the score of every class starts from."""
@@ -79,8 +84,7 @@ class MultinomialNB(_Counts):
         self.class_prior = class_prior
 
     def _update_logs(self, alpha):
-        self.feature_count_ = self._sums.counts()
-        self.feature_log_prob_ = multinomial(self.feature_count_, alpha)
+        self.feature_log_prob_ = self._sums.multinomial(alpha)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -127,9 +131,7 @@ class ComplementNB(_Counts):
         self.norm = norm
 
     def _update_logs(self, alpha):
-        self.feature_count_ = self._sums.counts()
-        self.feature_all_ = self.feature_count_.sum(axis=0)
-        self.feature_log_prob_ = complement(self.feature_count_, alpha, self.norm)
+        self.feature_log_prob_, self.feature_all_ = self._sums.complement(alpha, self.norm)
         self._zeros = np.zeros(len(self.classes_))
 
     def _start(self):
@@ -184,8 +186,7 @@ class BernoulliNB(_Counts):
         sums.observe(X, codes, weights, self.binarize, True)
 
     def _update_logs(self, alpha):
-        self.feature_count_ = self._sums.counts()
-        self.feature_log_prob_ = bernoulli(self.feature_count_, self.class_count_, alpha)
+        self.feature_log_prob_ = self._sums.bernoulli(alpha)
 
 
 for _class in (MultinomialNB, ComplementNB, BernoulliNB):

@@ -611,7 +611,7 @@ class _Labelled:
 
     def __init__(self, rows, y, weights, target, weight, missing):
         self.target, self.weight = target, weight
-        classes, self.codes = encode_labels(y)
+        classes, codes = encode_labels(y)
         self.texts = [label_text(label) for label in classes.tolist()]
         self.labels = dict(zip(self.texts, classes))
         spellings = ("", "?", "NA", "NaN", "null") if missing is None else missing
@@ -620,13 +620,13 @@ class _Labelled:
                 raise ValueError(
                     f"the class {text!r} is a spelling of a missing value; say with missing=[...] which there are"
                 )
-        self.rows, self.weights = rows, weights
+        self.rows = rows
+        self.classes = _priory.Column.of_classes(self.texts, codes)
+        self.weights = None if weights is None else _priory.Column.of_numbers(np.ascontiguousarray(weights))
 
     def __call__(self):
-        table = self.rows.table().with_classes(self.target, self.texts, self.codes)
-        if self.weights is not None:
-            table = table.with_numbers(self.weight, np.ascontiguousarray(self.weights))
-        return table
+        table = self.rows.table().beside(self.target, self.classes)
+        return table if self.weights is None else table.beside(self.weight, self.weights)
 
 
 def _words(parameters):

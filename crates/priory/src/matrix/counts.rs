@@ -10,8 +10,8 @@
 
 use super::gaussian::read_shape;
 use super::{Index, Odd, SparseRow, check};
-use crate::moments::Cells;
 use crate::moments::engine::{Loop, vectorized};
+use crate::moments::{Cells, LARGEST_WHOLE};
 
 /// Bytes that claim to have more cells than this are refused: room is made for them before they are read.
 const MOST_CELLS: usize = 1 << 31;
@@ -69,7 +69,7 @@ impl CountSums {
         }
         let cells = self.add_row(class, weight);
         match plain && weight.is_none() {
-            true => row.entries().for_each(|(column, x)| cells.add_whole(column, x as i64)),
+            true => row.entries().for_each(|(column, x)| cells.add_whole(column, x as i32)),
             false => add_entries(cells, row.entries(), weight),
         }
         Ok(())
@@ -91,11 +91,16 @@ impl CountSums {
 
     /// Adds what another part of the rows came to.
     pub fn merge(&mut self, other: &CountSums) {
-        for (ours, theirs) in self.counts.iter_mut().zip(&other.counts) {
-            match ours.len() < theirs.len() {
-                true => ours.clone_from(theirs),
-                false => ours.merge(theirs, |cell| cell),
+        self.append(other.clone());
+    }
+
+    /// The same, with the memory of the other for classes that were not met here.
+    pub fn append(&mut self, mut other: CountSums) {
+        for (ours, theirs) in self.counts.iter_mut().zip(&mut other.counts) {
+            if ours.len() == 0 {
+                std::mem::swap(ours, theirs);
             }
+            ours.merge(theirs, |cell| cell);
         }
         self.weights.merge(&other.weights, |class| class);
     }
@@ -116,6 +121,16 @@ impl CountSums {
         let of_classes = counts.chunks_exact_mut(self.columns.max(1)).enumerate();
         of_classes.for_each(|(class, counts)| self.counts_of(class, counts));
         counts
+    }
+
+    /// The sum of every column over all classes.
+    pub fn totals(&self) -> Vec<f64> {
+        let (mut totals, mut counts) = (vec![0.0; self.columns], vec![0.0; self.columns]);
+        for class in 0..self.classes() {
+            self.counts_of(class, &mut counts);
+            totals.iter_mut().zip(&counts).for_each(|(total, n)| *total += n);
+        }
+        totals
     }
 
     /// Writes the sums of a class.
@@ -169,7 +184,7 @@ fn add_entries(cells: &mut Cells, entries: impl Iterator<Item = (usize, f64)>, w
 }
 
 /// Finds out whether all entries stand in columns that exist, and whether they are what most are: whole, not negative,
-/// and no larger than 2^32.
+/// and small.
 struct Look<'a, I> {
     row: SparseRow<'a, I>,
     columns: usize,
@@ -180,57 +195,42 @@ struct Look<'a, I> {
 impl<I: Index> Loop for Look<'_, I> {
     #[inline(always)]
     fn run(self) {
-        const LARGEST: f64 = 4_294_967_296.0; // 2^32
         /// Has no room for digits after the point: adding it rounds to a whole number.
         const ROUND: f64 = 4_503_599_627_370_496.0; // 2^52
-        let is_plain = |x: f64| (0.0..=LARGEST).contains(&x) & ((x + ROUND) - ROUND == x);
+        let is_plain = |x: f64| (0.0..=LARGEST_WHOLE).contains(&x) & ((x + ROUND) - ROUND == x);
         *self.fit = self.row.check_columns(self.columns);
         *self.plain = self.row.values.iter().fold(true, |plain, &x| plain & is_plain(x));
     }
 }
 
-/// Writes log P(column | class) of the multinomial model. There is one sum and one pseudocount for each column.
-pub fn multinomial(counts: &[f64], pseudocounts: &[f64], logs: &mut [f64]) {
-    let smoothed = || counts.iter().zip(pseudocounts);
-    let log_total = libm::log(smoothed().map(|(n, alpha)| n + alpha).sum());
+/// Turns the sums of a class into log P(column | class) of the multinomial model.
+pub fn multinomial(counts: &mut [f64], pseudocounts: &[f64]) {
+    let log_total = libm::log(counts.iter().zip(pseudocounts).map(|(n, alpha)| n + alpha).sum());
     let mut log = Logs::new(pseudocounts);
-    logs.iter_mut().zip(smoothed()).for_each(|(to, (n, alpha))| *to = log.of_sum(*n, *alpha) - log_total);
+    counts.iter_mut().zip(pseudocounts).for_each(|(n, alpha)| *n = log.of_sum(*n, *alpha) - log_total);
 }
 
-/// The sum of every column over all classes, of which there is one after the other.
-pub fn totals(counts: &[f64], columns: usize) -> Vec<f64> {
-    let mut totals = vec![0.0; columns];
-    for counts in counts.chunks_exact(columns.max(1)) {
-        totals.iter_mut().zip(counts).for_each(|(total, n)| *total += n);
+/// Turns the sums of a class into the weights of the complement model: −log P(column | any other class), or
+/// log P(column | any other class) divided by its sum over the columns. The totals are those of all classes.
+pub fn complement(counts: &mut [f64], totals: &[f64], pseudocounts: &[f64], normalized: bool) {
+    for ((n, all), alpha) in counts.iter_mut().zip(totals).zip(pseudocounts) {
+        *n = all + alpha - *n;
     }
-    totals
+    let total: f64 = counts.iter().sum();
+    counts.iter_mut().for_each(|n| *n = libm::log(*n / total));
+    let divisor = if normalized { counts.iter().sum() } else { -1.0 };
+    counts.iter_mut().for_each(|weight| *weight /= divisor);
 }
 
-/// Writes the weights of the complement model for a class: −log P(column | any other class), or log P(column | any other
-/// class) divided by its sum over the columns. The totals are those of all classes.
-pub fn complement(
-    counts: &[f64],
-    totals: &[f64],
-    pseudocounts: &[f64],
-    normalized: bool,
-    weights: &mut [f64],
-) {
-    let others = || totals.iter().zip(pseudocounts).zip(counts).map(|((all, alpha), n)| all + alpha - n);
-    let total: f64 = others().sum();
-    weights.iter_mut().zip(others()).for_each(|(to, n)| *to = libm::log(n / total));
-    let divisor = if normalized { weights.iter().sum() } else { -1.0 };
-    weights.iter_mut().for_each(|weight| *weight /= divisor);
-}
-
-/// Writes log P(column | class) of the Bernoulli model.
-pub fn bernoulli(counts: &[f64], class_weight: f64, pseudocounts: &[f64], logs: &mut [f64]) {
+/// Turns the sums of a class into log P(column | class) of the Bernoulli model.
+pub fn bernoulli(counts: &mut [f64], class_weight: f64, pseudocounts: &[f64]) {
     let mut log = Logs::new(pseudocounts);
     let mut of_class = (f64::NAN, f64::NAN);
-    for ((to, n), &alpha) in logs.iter_mut().zip(counts).zip(pseudocounts) {
+    for (n, &alpha) in counts.iter_mut().zip(pseudocounts) {
         if alpha != of_class.0 {
             of_class = (alpha, libm::log(class_weight + 2.0 * alpha));
         }
-        *to = log.of_sum(*n, alpha) - of_class.1;
+        *n = log.of_sum(*n, alpha) - of_class.1;
     }
 }
 

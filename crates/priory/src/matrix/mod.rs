@@ -18,7 +18,7 @@ mod linear;
 mod sparse;
 
 pub use codes::{CodeScores, CodeSums, TooLarge, code_log_likelihood};
-pub use counts::{CountSums, bernoulli, bernoulli_weights, complement, multinomial, totals};
+pub use counts::{CountSums, bernoulli, bernoulli_weights, complement, multinomial};
 pub use covariance::CovarianceSums;
 pub use gaussian::{GaussianScores, GaussianSums, Gaussians};
 pub use labels::{encode, order};

@@ -1,8 +1,9 @@
 //! A table of exact sums, of which any cell can be added to at any time.
 //!
-//! Most of what is counted is whole, and an i64 holds it. Fractions go beside it in fixed point, as multiples of 2^-80 in
-//! an i128, which holds every f64 from 2^-28 to 2^40 with all its bits. What fits neither is rare, and goes into
-//! [`Wide`]. So a sum costs about as much as one that rounds, and never does.
+//! Most of what is counted is whole, and an i32 holds it; when it is full, what it held goes into a [`Wide`]. Fractions go
+//! beside it in fixed point, as multiples of 2^-80 in an i128, which holds every f64 from 2^-28 to 2^40 with all its bits.
+//! What fits neither is rare, and goes into the [`Wide`] as well. So a sum costs about as much as one that rounds, and
+//! never does.
 
 use std::collections::BTreeMap;
 
@@ -10,13 +11,13 @@ use super::Wide;
 
 /// Fractions are multiples of 2^-80.
 const FRACTION_BITS: i32 = 80;
-/// Whole numbers up to here go into an i64, and sums of them overflow it after 2^31 additions at the earliest.
-const LARGEST_WHOLE: f64 = 4_294_967_296.0;
+/// Whole numbers up to here, 2^26, go into an i32: it is full after 32 of them at the earliest.
+pub(crate) const LARGEST_WHOLE: f64 = 67_108_864.0;
 
 /// Exact sums in a row, each zero at first.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Cells {
-    whole: Vec<i64>,
+    whole: Vec<i32>,
     /// Empty as long as everything was whole.
     fraction: Vec<i128>,
     rest: BTreeMap<usize, Wide>,
@@ -42,8 +43,8 @@ impl Cells {
     /// Adds a finite number to a cell.
     #[inline]
     pub(crate) fn add(&mut self, cell: usize, x: f64) {
-        let whole = x as i64;
-        if whole as f64 == x && x.abs() <= LARGEST_WHOLE {
+        let whole = x as i32;
+        if f64::from(whole) == x && x.abs() <= LARGEST_WHOLE {
             self.add_whole(cell, whole);
         } else {
             self.add_fraction(cell, x);
@@ -64,21 +65,27 @@ impl Cells {
         }
     }
 
-    /// Adds a whole number that is no larger than 2^32.
+    /// Adds a whole number that is no larger than [`LARGEST_WHOLE`].
     #[inline]
-    pub(crate) fn add_whole(&mut self, cell: usize, x: i64) {
-        debug_assert!(x.unsigned_abs() <= LARGEST_WHOLE as u64);
+    pub(crate) fn add_whole(&mut self, cell: usize, x: i32) {
+        debug_assert!(f64::from(x).abs() <= LARGEST_WHOLE);
         match self.whole[cell].checked_add(x) {
             Some(sum) => self.whole[cell] = sum,
-            None => self.rest.entry(cell).or_default().add(x as f64),
+            None => self.begin_anew(cell, x),
         }
+    }
+
+    /// Puts what a full cell holds aside, and goes on from x.
+    #[cold]
+    fn begin_anew(&mut self, cell: usize, x: i32) {
+        let full = std::mem::replace(&mut self.whole[cell], x);
+        self.rest.entry(cell).or_default().add_whole(full.into(), 0);
     }
 
     /// Adds one to each of these cells.
     #[inline]
     pub(crate) fn count(&mut self, cells: impl Iterator<Item = usize>) {
-        // No sum comes near the end of an i64 that way.
-        cells.for_each(|cell| self.whole[cell] += 1);
+        cells.for_each(|cell| self.add_whole(cell, 1));
     }
 
     fn add_fraction(&mut self, cell: usize, x: f64) {
@@ -97,7 +104,7 @@ impl Cells {
         for (i, &x) in other.whole.iter().enumerate().filter(|(_, x)| **x != 0) {
             match self.whole[to(i)].checked_add(x) {
                 Some(sum) => self.whole[to(i)] = sum,
-                None => self.rest.entry(to(i)).or_default().add_whole(x.into(), 0),
+                None => self.begin_anew(to(i), x),
             }
         }
         if !other.fraction.is_empty() && self.fraction.is_empty() {
@@ -125,7 +132,7 @@ impl Cells {
     /// The f64 nearest to a cell.
     pub(crate) fn value(&self, cell: usize) -> f64 {
         if self.fraction.is_empty() && self.rest.is_empty() {
-            return self.whole[cell] as f64;
+            return self.whole[cell].into();
         }
         self.exact(cell).value()
     }
@@ -215,7 +222,7 @@ mod tests {
             any::<f64>().prop_filter("finite", |x| x.is_finite()),
             Just(f64::MAX),
             Just(5e-324),
-            Just(4_294_967_296.0),
+            Just(67_108_864.0),
             Just(2f64.powi(-80)),
         ]
     }
@@ -250,13 +257,14 @@ mod tests {
     }
 
     #[test]
-    fn an_i64_that_is_full_is_not_the_end() {
+    fn a_cell_that_is_full_is_not_the_end() {
         let mut cells = Cells::new(1);
-        cells.whole[0] = i64::MAX;
-        cells.add(0, 1.0);
+        cells.whole[0] = i32::MAX;
+        cells.count([0].into_iter());
+        cells.whole[0] = i32::MAX; // was one
         let mut twice = cells.clone();
         twice.merge(&cells, |i| i);
-        assert_eq!(twice.value(0), 2f64.powi(64));
+        assert_eq!(twice.value(0), 4.0 * f64::from(i32::MAX));
     }
 
     #[test]

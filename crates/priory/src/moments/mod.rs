@@ -24,7 +24,7 @@ mod wide;
 
 use num_bigint::{BigInt, Sign};
 
-pub(crate) use cells::Cells;
+pub(crate) use cells::{Cells, LARGEST_WHOLE};
 pub use kernel::{Infinite, NO_CLASS, Table, Values};
 pub(crate) use products::{pair, pair_count};
 pub use wide::Wide;

@@ -157,7 +157,11 @@ impl LeftOut {
             tokens: 0.0,
         };
         // Most cells hold small whole numbers: these are counted in a table.
-        let mut small = vec![0.0; 256 * 256];
+        let largest =
+            statistics.counts.all_cells().map(|cell| cell.documents.max(cell.terms)).fold(0.0, f64::max);
+        let side = (largest as usize).min(255) + 1;
+        let is_small = |x: f64| x < side as f64 && x.fract() == 0.0;
+        let mut small = vec![0.0; side * side];
         for token in 0..statistics.tokens.len() {
             let cells = || statistics.counts.cells(token);
             if cells().map(|cell| cell.documents).sum::<f64>() <= 1.0 {
@@ -170,8 +174,8 @@ impl LeftOut {
                 let (total, total_left) = &mut left.totals[cell.class as usize];
                 *total += count;
                 *total_left += rest;
-                if count < 256.0 && d < 256.0 && count.fract() == 0.0 && d.fract() == 0.0 {
-                    small[count as usize * 256 + d as usize] += count;
+                if is_small(count) && is_small(d) {
+                    small[count as usize * side + d as usize] += count;
                 } else {
                     *left.present.entry(rest.to_bits()).or_default() += count;
                 }
@@ -182,7 +186,7 @@ impl LeftOut {
             }
         }
         for (i, &weight) in small.iter().enumerate().filter(|(_, weight)| **weight > 0.0) {
-            let (count, d) = ((i / 256) as f64, (i % 256) as f64);
+            let (count, d) = ((i / side) as f64, (i % side) as f64);
             let rest = if d > 1.0 { count - count / d } else { 0.0 };
             *left.present.entry(rest.to_bits()).or_default() += weight;
         }
