@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use crate::exact::{ExactSum, can_be_halved, two_sum};
+use crate::moments::engine::ask;
 
 /// What is counted of a token in a class.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -30,6 +31,9 @@ impl Cell {
 const LONGEST_LIST: u32 = 8;
 /// The length of a row that has a cell for every class.
 const DENSE: u32 = u32::MAX;
+
+/// So many tokens ahead cells are asked for.
+const AHEAD: usize = 8;
 
 /// Where the cells of a token stand.
 #[derive(Debug, Clone, Copy, Default)]
@@ -203,6 +207,17 @@ impl TokenTable {
         residue.iter_mut().zip(errors).for_each(|(sum, error)| sum.add(error));
     }
 
+    /// Asks for the cells of a token: those of a large vocabulary are far apart.
+    #[inline]
+    fn ask(&self, token: usize) {
+        let cells = self.held(token);
+        ask(&self.class_of[cells.clone()]);
+        match &self.counts {
+            Counts::Small(counts) => ask(&counts[cells]),
+            Counts::Wide(counts) => ask(&counts[cells]),
+        }
+    }
+
     #[inline]
     fn place(&mut self, token: usize, class: u32) -> usize {
         let row = self.rows[token];
@@ -317,6 +332,9 @@ impl TokenTable {
     /// Adds `sign` times `other`, whose token t is our `token_of[t]` and whose class c is our `class_of[c]`.
     pub(crate) fn merge(&mut self, other: &TokenTable, token_of: &[usize], class_of: &[usize], sign: f64) {
         for (token, &ours) in token_of.iter().enumerate() {
+            if let Some(&later) = token_of.get(token + AHEAD) {
+                self.ask(later);
+            }
             if let (true, Counts::Small(counts)) = (sign > 0.0, &other.counts) {
                 for place in other.held(token).filter(|&place| counts[place] != [0; 2]) {
                     self.add_whole(ours, class_of[usize::from(other.class_of[place])], counts[place]);
@@ -445,7 +463,10 @@ impl TokenTable {
         selected.reserve(counts.len());
         self.class_of.reserve(counts.len());
         let mut cells: Vec<(u16, [u32; 2])> = Vec::new();
-        for &token in tokens {
+        for (i, &token) in tokens.iter().enumerate() {
+            if let Some(&later) = tokens.get(i + AHEAD) {
+                from.ask(later);
+            }
             cells.clear();
             cells.extend(from.held(token).filter(|&place| counts[place] != [0; 2]).filter_map(|place| {
                 let class = (*class_of.get(usize::from(from.class_of[place]))?)?;
