@@ -39,7 +39,7 @@ pub(crate) fn limited<'a>(statistics: &'a TextStatistics, limits: &TextModel) ->
     if most == tokens && limits.min_documents <= 0.0 {
         return Cow::Borrowed(statistics);
     }
-    let documents = |token: usize| -> f64 { statistics.counts.cells(token).map(|cell| cell.documents).sum() };
+    let documents = |token: usize| statistics.counts.documents_without(token, 0.0);
     let mut kept: Vec<usize> =
         (0..tokens).filter(|&token| documents(token) >= limits.min_documents).collect();
     if kept.len() > most {

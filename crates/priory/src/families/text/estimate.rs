@@ -180,8 +180,8 @@ impl Formula {
         let (own, _) = self.added(sums.tokens);
         match self.amounts {
             Amounts::Background(lambda) => {
-                let p = (1.0 - lambda) * pooled / sums.pooled;
-                let absent = if self.family == Family::Bernoulli { libm::log1p(-p) } else { 0.0 };
+                let p = mixed(lambda, 0.0, pooled, sums);
+                let absent = if self.family == Family::Bernoulli && p < 1.0 { libm::log1p(-p) } else { 0.0 };
                 libm::log(p) - absent
             }
             _ if self.is_complement() => -libm::log(pooled + own),
@@ -195,7 +195,7 @@ impl Formula {
         let default = self.default(pooled, sums);
         let log = match self.amounts {
             Amounts::Background(lambda) => {
-                let p = lambda * count / sums.total + (1.0 - lambda) * pooled / sums.pooled;
+                let p = mixed(lambda, count, pooled, sums);
                 if self.family != Family::Bernoulli {
                     return Extra { log: libm::log(p) - default, certain: false };
                 }
@@ -225,13 +225,16 @@ impl Formula {
         }
         let (own, rest) = self.added(sums.tokens);
         match self.amounts {
-            Amounts::Background(lambda) => {
-                let foreground = if sums.total > 0.0 { count / sums.total } else { 0.0 };
-                libm::log1p(-(lambda * foreground + (1.0 - lambda) * pooled / sums.pooled).min(1.0))
-            }
+            Amounts::Background(lambda) => libm::log1p(-mixed(lambda, count, pooled, sums).min(1.0)),
             _ => libm::log((sums.total - count).max(0.0) + rest) - libm::log(sums.total + own + rest),
         }
     }
+}
+
+/// λ P + (1 − λ) Q. Of a token that every document has it is one to the last bit, whatever λ is.
+fn mixed(lambda: f64, count: f64, pooled: f64, sums: &Sums) -> f64 {
+    let foreground = if sums.total > 0.0 { count / sums.total } else { 0.0 };
+    lambda * foreground + (1.0 - lambda) * (pooled / sums.pooled)
 }
 
 impl<'a> TextEstimate<'a> {
@@ -321,7 +324,7 @@ impl<'a> TextEstimate<'a> {
             for token in &left.tokens {
                 let pooled = token.pooled;
                 *score += token.amount * self.formula.default(pooled, &sums);
-                let count = token.count(class);
+                let count = token.cell(class).now;
                 if count > 0.0 {
                     let extra = self.formula.extra(count, pooled, &sums);
                     *score += token.amount * extra.log;
@@ -411,22 +414,22 @@ impl<'a> TextEstimate<'a> {
             let Some(id) = self.find(text.tokens().name(token as usize)) else { continue };
             let amount = if presence { 1.0 } else { amount };
             let taken = removed.weight * amount;
-            let count_of = |cell: Cell| {
-                let class = cell.class as usize;
-                let taken = if class == removed.class { taken } else { 0.0 };
-                (class, self.count_without(id, &cell, taken))
+            let cell_left = |cell: Cell| {
+                let (class, before) = (cell.class as usize, self.formula.count(&cell));
+                let now = if class == removed.class { self.count_without(id, &cell, taken) } else { before };
+                LeftCell { class, before, now }
             };
-            let cells: Vec<(usize, f64)> = self.statistics.counts.cells(id).map(count_of).collect();
+            let cells: Vec<LeftCell> = self.statistics.counts.cells(id).map(cell_left).collect();
             let vanishes = self.vanishes(id, removed.weight);
             match vanishes {
                 _ if by_documents => {}
                 // A class that has nothing else is left with nothing, not with what rounding leaves.
-                true => {
-                    cells.iter().for_each(|&(class, _)| totals[class].subtract(&self.exact_count(id, class)))
-                }
+                true => cells
+                    .iter()
+                    .for_each(|cell| totals[cell.class].subtract(&self.exact_count(id, cell.class))),
                 false => totals[removed.class].add(-taken),
             }
-            let token = LeftToken { amount, pooled: cells.iter().map(|(_, count)| count).sum(), cells };
+            let token = LeftToken { amount, pooled: cells.iter().map(|cell| cell.now).sum(), cells };
             if vanishes { left.vanished.push(token) } else { left.tokens.push(token) }
         }
         let totals: Vec<f64> = totals.iter().map(|total| total.value().max(0.0)).collect();
@@ -436,9 +439,9 @@ impl<'a> TextEstimate<'a> {
         left
     }
 
-    /// What a cell counts once some of it is taken away.
+    /// What a cell counts once some of it is taken away: rounded once, as it would be had that never been there.
     fn count_without(&self, token: usize, cell: &Cell, taken: f64) -> f64 {
-        if self.statistics.counts.is_plain() && taken.fract() == 0.0 {
+        if self.statistics.counts.is_plain() {
             return self.formula.count(cell) - taken;
         }
         let mut count = self.exact_count(token, cell.class as usize);
@@ -453,14 +456,8 @@ impl<'a> TextEstimate<'a> {
 
     /// Whether too few documents have a token once one of them is gone.
     fn vanishes(&self, token: usize, weight: f64) -> bool {
-        let counts = &self.statistics.counts;
-        let mut rest: ExactSum = counts.cells(token).map(|cell| cell.documents).collect();
-        if !counts.is_plain() {
-            rest = ExactSum::default();
-            counts.cells(token).for_each(|cell| rest.merge(&counts.exact(token, cell.class as usize)[0]));
-        }
-        rest.add(-weight);
-        rest.is_zero() || rest.value() < self.min_documents
+        let rest = self.statistics.counts.documents_without(token, weight);
+        rest == 0.0 || rest < self.min_documents
     }
 
     /// Bernoulli: all tokens absent, in a class as it is without a document.
@@ -476,8 +473,11 @@ impl<'a> TextEstimate<'a> {
             .map(|token| (token, true))
             .chain(left.vanished.iter().map(|token| (token, false)))
         {
-            let now = token.count(class);
-            let before = now + weight;
+            let LeftCell { before, now, .. } = token.cell(class);
+            if stays && before == now {
+                continue;
+            }
+            // `before` is what `base` saw, to the last bit: a token that was certain there is so here.
             if before <= sums.total {
                 base = base.without(self.formula.absent(before, 0.0, &sums));
             }
@@ -545,11 +545,20 @@ struct Left {
 struct LeftToken {
     amount: f64,
     pooled: f64,
-    cells: Vec<(usize, f64)>,
+    cells: Vec<LeftCell>,
+}
+
+/// What a class counts of a token, with the document and without it.
+#[derive(Debug, Clone, Copy)]
+struct LeftCell {
+    class: usize,
+    before: f64,
+    now: f64,
 }
 
 impl LeftToken {
-    fn count(&self, class: usize) -> f64 {
-        self.cells.iter().find(|(of, _)| *of == class).map_or(0.0, |(_, count)| *count)
+    fn cell(&self, class: usize) -> LeftCell {
+        let never = LeftCell { class, before: 0.0, now: 0.0 };
+        self.cells.iter().find(|cell| cell.class == class).copied().unwrap_or(never)
     }
 }

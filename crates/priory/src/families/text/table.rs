@@ -320,6 +320,17 @@ impl TokenTable {
         exact
     }
 
+    /// The weight of the documents of all classes that have a token, without so much of it, correctly rounded.
+    pub(crate) fn documents_without(&self, token: usize, weight: f64) -> f64 {
+        let mut rest: ExactSum = self.cells(token).map(|cell| cell.documents).collect();
+        let token = token as u32;
+        for (_, [documents, _]) in self.residue.range((token, 0)..=(token, u32::MAX)) {
+            rest.merge(documents);
+        }
+        rest.add(-weight);
+        rest.value()
+    }
+
     /// Whether a token counts nothing in any class.
     pub(crate) fn is_zero(&self, token: usize) -> bool {
         if self.residue.is_empty() {
