@@ -37,6 +37,7 @@ use crate::batch::{Batch, TextColumn};
 use crate::error::{Error, Result};
 use crate::exact::ExactSum;
 use crate::families::{CountedRow, Removed};
+use crate::numerics::ln;
 use crate::settings::{Family, Settings, Smoothing, TextModel};
 
 /// A column of text made ready for estimation: its limits applied, its smoothing chosen.
@@ -160,15 +161,15 @@ impl Formula {
         if self.is_ignorant(sums) {
             return match (self.family, self.amounts) {
                 (Family::Bernoulli, _) => 0.0,
-                (_, Amounts::Background(lambda)) if lambda < 1.0 => -libm::log(1.0 - lambda),
-                _ => -libm::log(sums.tokens.max(1.0)),
+                (_, Amounts::Background(lambda)) if lambda < 1.0 => -ln(1.0 - lambda),
+                _ => -ln(sums.tokens.max(1.0)),
             };
         }
         match (self.family, self.amounts) {
             (_, Amounts::Background(_)) => 0.0,
-            (Family::Bernoulli, _) => -libm::log(sums.total + rest),
-            _ if self.is_complement() => libm::log(sums.pooled - sums.total + own + rest),
-            _ => -libm::log(sums.total + own + rest),
+            (Family::Bernoulli, _) => -ln(sums.total + rest),
+            _ if self.is_complement() => ln(sums.pooled - sums.total + own + rest),
+            _ => -ln(sums.total + own + rest),
         }
     }
 
@@ -182,10 +183,10 @@ impl Formula {
             Amounts::Background(lambda) => {
                 let p = mixed(lambda, 0.0, pooled, sums);
                 let absent = if self.family == Family::Bernoulli && p < 1.0 { libm::log1p(-p) } else { 0.0 };
-                libm::log(p) - absent
+                ln(p) - absent
             }
-            _ if self.is_complement() => -libm::log(pooled + own),
-            _ => libm::log(own),
+            _ if self.is_complement() => -ln(pooled + own),
+            _ => ln(own),
         }
     }
 
@@ -197,23 +198,23 @@ impl Formula {
             Amounts::Background(lambda) => {
                 let p = mixed(lambda, count, pooled, sums);
                 if self.family != Family::Bernoulli {
-                    return Extra { log: libm::log(p) - default, certain: false };
+                    return Extra { log: ln(p) - default, certain: false };
                 }
                 if p >= 1.0 {
                     return Extra { log: -default, certain: true };
                 }
-                libm::log(p) - libm::log1p(-p)
+                ln(p) - libm::log1p(-p)
             }
-            _ if self.is_complement() => -libm::log((pooled - count).max(0.0) + own),
+            _ if self.is_complement() => -ln((pooled - count).max(0.0) + own),
             _ if self.family == Family::Bernoulli => {
                 let without = (sums.total - count).max(0.0) + rest;
                 if without == 0.0 {
-                    let log = libm::log(count + own) - libm::log(sums.total + own + rest);
+                    let log = ln(count + own) - ln(sums.total + own + rest);
                     return Extra { log: log - default - self.constant(sums), certain: true };
                 }
-                libm::log(count + own) - libm::log(without) - self.constant(sums)
+                ln(count + own) - ln(without) - self.constant(sums)
             }
-            _ => libm::log(count + own),
+            _ => ln(count + own),
         };
         Extra { log: log - default, certain: false }
     }
@@ -226,7 +227,7 @@ impl Formula {
         let (own, rest) = self.added(sums.tokens);
         match self.amounts {
             Amounts::Background(lambda) => libm::log1p(-mixed(lambda, count, pooled, sums).min(1.0)),
-            _ => libm::log((sums.total - count).max(0.0) + rest) - libm::log(sums.total + own + rest),
+            _ => ln((sums.total - count).max(0.0) + rest) - ln(sums.total + own + rest),
         }
     }
 }

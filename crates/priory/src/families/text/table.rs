@@ -211,7 +211,9 @@ impl TokenTable {
     #[inline]
     fn ask(&self, token: usize) {
         let cells = self.held(token);
-        ask(&self.class_of[cells.clone()]);
+        if self.rows[token].length != DENSE {
+            ask(&self.class_of[cells.clone()]);
+        }
         match &self.counts {
             Counts::Small(counts) => ask(&counts[cells]),
             Counts::Wide(counts) => ask(&counts[cells]),
