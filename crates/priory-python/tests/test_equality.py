@@ -142,6 +142,12 @@ def test_real_tables(load):
     check("GaussianNB", X[::-1, ::-1], y[::-1], var_smoothing=1e-6)
 
 
+def condition(X, y):
+    """How the worst covariance is conditioned: discriminants solve systems of equations, and lose digits as it is."""
+    covariances = [np.atleast_2d(np.cov(X[y == k].T)) for k in np.unique(y)]
+    return max(np.linalg.cond(covariance) for covariance in [*covariances, sum(covariances)])
+
+
 @pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer])
 @pytest.mark.parametrize(
     "name, parameters",
@@ -165,8 +171,8 @@ def test_discriminants(load, name, parameters):
     ours = getattr(priory, name)(**parameters).fit(X, y)
     other = getattr(discriminants, name)(**parameters).fit(X, y)
     scores = other.decision_function(X)
-    # Both solve systems of equations; digits go as these are conditioned: 1e4 for the worst of these tables.
-    np.testing.assert_allclose(ours.decision_function(X), scores, rtol=1e-10, atol=1e-10 * np.abs(scores).max())
+    close = max(CLOSE, 1e-15 * condition(X, y))
+    np.testing.assert_allclose(ours.decision_function(X), scores, rtol=close, atol=close * np.abs(scores).max())
     np.testing.assert_allclose(ours.predict_proba(X), other.predict_proba(X), rtol=1e-8, atol=1e-12)
     assert (ours.predict(X) == other.predict(X)).all()
     if name.startswith("Linear") and parameters.get("solver") != "lsqr":
@@ -204,15 +210,13 @@ def clouds(draw):
 )
 def test_discriminants_of_clouds(table, case):
     (X, y), (name, parameters) = table, case
-    own = [np.linalg.cond(np.atleast_2d(np.cov(X[y == k].T))) for k in np.unique(y)]
-    pooled = np.linalg.cond(np.atleast_2d(sum(np.cov(X[y == k].T) for k in np.unique(y))))
-    if max(own + [pooled]) > 1e4:
+    if condition(X, y) > 1e4:
         return
     ours = getattr(priory, name)(**parameters).fit(X, y)
     other = getattr(discriminants, name)(**parameters).fit(X, y)
     scores = other.decision_function(X)
-    # Digits go as the covariances are conditioned: up to 1e4 of the 1e16 that there are.
-    np.testing.assert_allclose(ours.decision_function(X), scores, rtol=1e-10, atol=1e-11 * np.abs(scores).max())
+    close = max(CLOSE, 1e-15 * condition(X, y))
+    np.testing.assert_allclose(ours.decision_function(X), scores, rtol=close, atol=close * np.abs(scores).max())
     np.testing.assert_allclose(ours.predict_proba(X), other.predict_proba(X), rtol=1e-8, atol=1e-12)
     np.testing.assert_allclose(ours.means_, other.means_, rtol=1e-12, atol=1e-12 * np.abs(X).max())
 
