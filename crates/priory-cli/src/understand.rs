@@ -43,6 +43,7 @@ impl Understood {
         }
         let target = args.target.clone().or_else(|| first.has_documents().then(|| "class".to_owned()));
         let Some(target) = &target else { bail!("say with --target which column to predict") };
+        check_roles(target, args)?;
         let missing = match &args.missing {
             Some(spellings) => spellings.clone(),
             None => MISSING_SPELLINGS.map(String::from).to_vec(),
@@ -99,6 +100,18 @@ impl Understood {
             }
         }
     }
+}
+
+/// Refuses what is said of a column that is no feature.
+fn check_roles(target: &str, args: &TableArgs) -> Result<()> {
+    let is_feature = |name: &str| name != target && args.weight.as_deref() != Some(name);
+    if let Some(name) = args.ignore.iter().find(|name| !is_feature(name)) {
+        bail!("--ignore {name}: this column is the target or the weight, which cannot be left out");
+    }
+    if let Some(choice) = args.kinds.iter().find(|choice| !is_feature(&choice.column)) {
+        bail!("--as {}=…: this column is the target or the weight, and no feature", choice.column);
+    }
+    Ok(())
 }
 
 /// 4 numbers, 3 categories.

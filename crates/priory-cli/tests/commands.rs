@@ -682,6 +682,10 @@ mod manners {
             "predict m.priory m.priory",
             "show examples/tennis.csv",
             "explain m.priory --set outlok=S",
+            "explain m.priory --set outlook=S --bits --format json",
+            "train examples/tennis.csv --target play --ignore play",
+            "train examples/tennis.csv --target play --as play=number",
+            "train examples/tennis.csv --target play --weight wind --ignore wind",
             "merge m.priory examples/tennis.csv -o n.priory",
             "manual nowhere",
         ] {

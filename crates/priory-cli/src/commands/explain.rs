@@ -20,6 +20,9 @@ use crate::output::{self, Grid, bold, plural, report_out, tinted};
 const MOST_LINES: usize = 200;
 
 pub(crate) fn run(args: &ExplainArgs) -> Result<()> {
+    if args.bits && args.format == Format::Json {
+        bail!("JSON has its logarithms in nats, of which 0.6931 are a bit: leave out --bits");
+    }
     let (statistics, mut settings) = model_file::read(&args.model)?;
     args.settings.apply(&mut settings)?;
     let model = statistics.estimate(&settings)?;
