@@ -288,6 +288,10 @@ impl Statistics {
         Ok(log_prior.collect())
     }
 
+    pub(crate) fn has_rows_of(&self, class: &str) -> bool {
+        self.classes.get(class).is_some_and(|id| !self.class_weight.is_zero(0, id))
+    }
+
     pub(crate) fn total_weight(&self) -> f64 {
         self.class_weight.row_total(0).value()
     }

@@ -256,10 +256,23 @@ proptest! {
         let separate: Vec<Statistics> = (0..k)
             .map(|fold| trained(&schema, &batch, (0..batch.rows).filter(|&row| fold_of[row] != Some(fold))))
             .collect();
+        let all = whole_classes(&trained(&schema, &batch, 0..batch.rows));
+        let estimate = |training: &Statistics| {
+            let (mut settings, left) = (settings.clone(), whole_classes(training));
+            if let Prior::Given(shares) = &mut settings.prior {
+                let given = shares.len();
+                shares.retain(|class, _| left.contains(class) || !all.contains(class));
+                let sum: f64 = shares.values().sum();
+                if shares.len() < given && sum > 0.0 {
+                    shares.values_mut().for_each(|share| *share /= sum);
+                }
+            }
+            training.estimate(&settings)
+        };
         let models = match statistics.models(&settings) {
             Ok(models) => models,
             Err(_) => {
-                prop_assert!(separate.iter().any(|training| training.estimate(&settings).is_err()));
+                prop_assert!(separate.iter().any(|training| estimate(training).is_err()));
                 return Ok(());
             }
         };
@@ -268,7 +281,7 @@ proptest! {
             models.evaluate(&FoldParts::new(part, assigned).unwrap(), &mut evaluation).unwrap();
         }
         for (fold, training) in separate.iter().enumerate() {
-            let model = training.estimate(&settings).unwrap();
+            let model = estimate(training).unwrap();
             prop_assert_eq!(model.classes(), models.model(fold).classes());
             prop_assert_eq!(Some(models.baseline(fold)), majority_class(training));
             let subtracted = statistics.training(fold).unwrap();
@@ -294,4 +307,26 @@ proptest! {
 
 fn whole_classes(statistics: &Statistics) -> Vec<String> {
     statistics.classes().into_iter().map(|(name, _)| name.to_owned()).collect()
+}
+
+/// A class may have rows in one fold only; the prior that was given then is that of the others.
+#[test]
+fn a_given_prior_may_name_a_class_that_a_fold_lacks() {
+    let rows = [("p", ["a"]), ("p", ["b"]), ("q", ["a"]), ("q", ["b"]), ("r", ["c"])];
+    let rows: Vec<(&str, [Option<&str>; 1])> = rows.map(|(class, [x])| (class, [Some(x)])).to_vec();
+    let batch = Batch::from_rows(&rows);
+    let schema = Schema::new("y", vec![Column::new("x", Kind::Category)]).unwrap();
+    let mut statistics = FoldStatistics::empty(&schema, 5);
+    statistics.observe(&batch, &[Some(0), Some(1), Some(2), Some(3), Some(4)]).unwrap();
+    let given = |shares: &[(&str, f64)]| Settings {
+        prior: Prior::Given(shares.iter().map(|&(class, share)| (class.to_owned(), share)).collect()),
+        ..Settings::default()
+    };
+    let models = statistics.models(&given(&[("p", 0.5), ("q", 0.3), ("r", 0.2)])).unwrap();
+    assert_eq!(models.model(0).classes(), ["p", "q", "r"]);
+    assert_eq!(models.model(4).classes(), ["p", "q"]);
+    let nothing = Batch::from_rows(&[("p", [None])]);
+    let posterior = models.model(4).score(&nothing).unwrap().normalize();
+    assert_eq!(posterior.row(0), [0.5 / 0.8, 0.3 / 0.8]);
+    assert!(statistics.models(&given(&[("p", 0.5), ("q", 0.3), ("r", 0.1), ("s", 0.1)])).is_err());
 }

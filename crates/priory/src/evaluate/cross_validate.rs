@@ -11,7 +11,7 @@ use crate::families::text::{self, TextStatistics};
 use crate::leave_one_out::LeaveOneOut;
 use crate::model::Model;
 use crate::schema::Schema;
-use crate::settings::Settings;
+use crate::settings::{Prior, Settings};
 use crate::statistics::Statistics;
 
 /// The statistics of each fold by itself.
@@ -144,7 +144,17 @@ impl FoldStatistics {
             ));
         }
         let baseline = majority_class(&training).unwrap_or_default().to_owned();
-        Ok(FoldModel { model: training.estimate(settings)?, baseline })
+        let mut settings = settings.clone();
+        if let Prior::Given(shares) = &mut settings.prior {
+            // It names all classes, of which some may have rows in this fold only.
+            let all = shares.len();
+            shares.retain(|class, _| training.has_rows_of(class) || !total.has_rows_of(class));
+            let left: f64 = shares.values().sum();
+            if shares.len() < all && left > 0.0 {
+                shares.values_mut().for_each(|share| *share /= left);
+            }
+        }
+        Ok(FoldModel { model: training.estimate(&settings)?, baseline })
     }
 
     /// The total without one of the folds that it was added up from, so it need not be asked whether that can be.
