@@ -9,7 +9,7 @@ use arrow_array::{
 };
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use numpy::{PyReadonlyArray1, PyReadonlyArrayDyn};
-use priory::matrix::Odd;
+use priory::matrix::{Odd, take_apart};
 use priory_input::{ReadOptions, RecordBatches};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -216,9 +216,9 @@ impl Iterator for MatrixRows {
                 let mut buffer = Vec::new();
                 let view = dense.view();
                 let values = view.block(rows.clone(), &mut buffer);
-                return Ok((0..columns)
-                    .map(|c| values.iter().skip(c).step_by(columns).copied().collect())
-                    .collect());
+                let mut columns = vec![Vec::new(); columns];
+                take_apart(values, columns.iter_mut());
+                return Ok(columns);
             }
             let csr = self.matrix.extract::<Csr<'_>>(py)?;
             let view = csr.view()?;

@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Instant;
 
-use priory::matrix::{GaussianScores, GaussianSums};
+use priory::matrix::{GaussianScores, GaussianSums, take_apart};
 use priory::{Batch, BatchColumn, Column, Kind, Schema, Statistics};
 
 const ROUNDS: usize = 5;
@@ -107,8 +107,8 @@ impl Matrix {
         let parts = self.on_all_threads(MERGED, start, |(statistics, batch), values, classes| {
             batch.rows = classes.len();
             batch.classes.codes.clear();
-            batch.classes.codes.extend_from_slice(classes);
-            take_apart(values, &mut batch.columns);
+            batch.classes.codes.extend(classes.iter().map(|class| class + 1)); // 0 would be missing
+            take_apart(values, batch.columns.iter_mut().map(numbers));
             statistics.observe(batch).expect("all values are finite");
         });
         let merge = |mut all: Statistics, part: Statistics| {
@@ -136,28 +136,11 @@ impl Matrix {
     }
 }
 
-/// Makes columns of rows.
-fn take_apart(values: &[f64], columns: &mut [BatchColumn]) {
-    /// So that rows stay in a cache until all columns have taken theirs; a cache line of one row goes to eight columns.
-    const ROWS_AT_ONCE: usize = 64;
-    const LINE: usize = 8;
-    let width = columns.len();
-    let mut columns: Vec<&mut Vec<f64>> = columns
-        .iter_mut()
-        .map(|column| match column {
-            BatchColumn::Number(numbers) => numbers,
-            _ => unreachable!("all columns are numbers"),
-        })
-        .collect();
-    columns.iter_mut().for_each(|numbers| numbers.resize(values.len() / width, 0.0));
-    for (block, rows) in values.chunks(ROWS_AT_ONCE * width).enumerate() {
-        for (line, columns) in columns.chunks_mut(LINE).enumerate() {
-            for (row, values) in rows.chunks_exact(width).enumerate() {
-                for (numbers, &x) in columns.iter_mut().zip(&values[line * LINE..]) {
-                    numbers[block * ROWS_AT_ONCE + row] = x;
-                }
-            }
-        }
+/// The numbers of a column.
+fn numbers(column: &mut BatchColumn) -> &mut Vec<f64> {
+    match column {
+        BatchColumn::Number(numbers) => numbers,
+        _ => unreachable!("all columns are numbers"),
     }
 }
 

@@ -50,6 +50,13 @@ pub(crate) struct Weighed {
 /// Rows that are looked up together: what one lookup waits for, the next need not.
 const ROWS_AT_ONCE: usize = 64;
 
+/// Rows that are counted before their cells are added to. Fewer than the second number are added one by one.
+const ROWS_COUNTED: usize = 1 << 15;
+const FEW_ROWS: usize = 1 << 8;
+
+/// While rows are added there may be more cells: dropping one bit after the other takes longer.
+const MOST_CELLS_AT_TIMES: usize = 4 * MOST_CELLS;
+
 /// Rows that an empty spectrum looks at beforehand.
 const ROWS_FORESEEN: usize = 4 * MOST_CELLS;
 
@@ -62,7 +69,7 @@ impl Spectrum {
         let few = cells.len() <= MOST_CELLS || level == MOST_DROPPED;
         let sound = few && cells.is_sorted_by(|a, b| a < b) && cells.iter().all(finite);
         let index = Index::of(&cells);
-        let window = Window::over(&cells, level);
+        let window = Window::default();
         (sound && counts.rows() == cells.len()).then_some(Spectrum { level, cells, index, window, counts })
     }
 
@@ -84,38 +91,58 @@ impl Spectrum {
         if self.cells.is_empty() && values.len() > MOST_CELLS {
             self.foresee(values, classes);
         }
+        if self.level > 0 && weights.is_empty() && values.len() >= FEW_ROWS {
+            let parts = values.chunks(ROWS_COUNTED).zip(classes.chunks(ROWS_COUNTED));
+            return parts.for_each(|(values, classes)| self.count(values, classes));
+        }
         let weight = |row| if weights.is_empty() { 1.0 } else { weights[row] };
-        let (mut ids, mut unknown) = ([NONE; ROWS_AT_ONCE], Vec::with_capacity(ROWS_AT_ONCE));
+        let mut ids = [NONE; ROWS_AT_ONCE];
         for (start, some) in (0..).step_by(ROWS_AT_ONCE).zip(values.chunks(ROWS_AT_ONCE)) {
             let rows = start..start + some.len();
-            self.known_ids(some, &classes[rows.clone()], &mut ids);
-            for (row, &id) in rows.zip(&ids) {
-                match id {
-                    NONE => unknown.push(row),
-                    id => self.counts.add(id as usize, 0, weight(row)),
-                }
+            for ((&x, &class), id) in some.iter().zip(&classes[rows.clone()]).zip(&mut ids) {
+                *id = self.index.get((ordered_bits(x) >> self.level, class), &self.cells).unwrap_or(NONE);
             }
-            // These may change the level, and then all ids are others.
-            for row in unknown.drain(..).filter(|&row| !values[row].is_nan()) {
-                let id = self.id(values[row], classes[row]);
+            // A new cell may change the level, and then all ids are others.
+            let level = self.level;
+            for (row, &id) in rows.zip(&ids).filter(|&(row, _)| !values[row].is_nan()) {
+                let is_known = id != NONE && self.level == level;
+                let id = if is_known { id } else { self.id(values[row], classes[row]) };
                 self.counts.add(id as usize, 0, weight(row));
             }
         }
+        self.fit();
     }
 
-    /// The ids of the cells of some numbers, as far as they can be found in no time.
-    fn known_ids(&self, values: &[f64], classes: &[u32], ids: &mut [u32; ROWS_AT_ONCE]) {
-        let rows = values.iter().zip(classes).zip(ids.iter_mut());
-        if self.level == 0 {
-            return rows.for_each(|((&x, &class), id)| {
-                *id = self.index.get((ordered_bits(x), class), &self.cells).unwrap_or(NONE);
-            });
+    /// Adds rows that count one each, where bits are dropped: first how many there are at each place of the window, and
+    /// then each of these counts to its cell.
+    fn count(&mut self, values: &[f64], classes: &[u32]) {
+        self.window.update(&self.cells, self.level);
+        let (mut counts, mut outside) = (vec![0_u32; self.window.ids.len()], Vec::new());
+        let mut places = [NO_PLACE; ROWS_AT_ONCE];
+        for (start, some) in (0..).step_by(ROWS_AT_ONCE).zip(values.chunks(ROWS_AT_ONCE)) {
+            let rows = start..start + some.len();
+            let classes = &classes[rows.clone()];
+            let (window, level) = (&self.window, self.level);
+            vectorized(Places { window, level, values: some, classes, places: &mut places });
+            for (row, place) in rows.zip(places) {
+                match counts.get_mut(place as usize) {
+                    Some(count) => *count += 1,
+                    None => outside.push(row),
+                }
+            }
         }
-        let mut places = [0; ROWS_AT_ONCE];
-        vectorized(Places { window: &self.window, level: self.level, values, classes, places: &mut places });
-        rows.zip(places).for_each(|((_, id), place)| {
-            *id = self.window.ids.get(place as usize).copied().unwrap_or(NONE);
-        });
+        for (place, &count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
+            let id = match self.window.ids[place] {
+                NONE => self.push(self.window.cell(place as u64, self.level)),
+                id => id,
+            };
+            self.counts.add(id as usize, 0, f64::from(count));
+        }
+        for row in outside.into_iter().filter(|&row| !values[row].is_nan()) {
+            let id = self.id(values[row], classes[row]);
+            self.counts.add(id as usize, 0, 1.0);
+        }
+        self.fit();
     }
 
     /// Adds a number with a weight, which may be negative.
@@ -123,14 +150,15 @@ impl Spectrum {
     pub(crate) fn add(&mut self, x: f64, class: u32, weight: f64) {
         let id = self.id(x, class);
         self.counts.add(id as usize, 0, weight);
+        self.fit();
     }
 
-    /// The id of the cell of a number, which may be new.
+    /// The id of the cell of a number, which may be new. There may be more cells for a while.
     fn id(&mut self, x: f64, class: u32) -> u32 {
-        if let Some(id) = self.index.get((ordered_bits(x) >> self.level, class), &self.cells) {
+        let id = self.push((ordered_bits(x) >> self.level, class));
+        if self.cells.len() <= MOST_CELLS_AT_TIMES {
             return id;
         }
-        self.push((ordered_bits(x) >> self.level, class));
         self.fit();
         self.push((ordered_bits(x) >> self.level, class))
     }
@@ -141,16 +169,8 @@ impl Spectrum {
         let id = self.index.intern(cell, &mut self.cells);
         if self.cells.len() > known {
             self.counts.grow(self.cells.len(), 1);
-            self.look_at(cell, id);
         }
         id
-    }
-
-    /// Lets the window know of a new cell, and moves it if the cell is larger than it reaches.
-    fn look_at(&mut self, cell: Cell, id: u32) {
-        if self.level > 0 && !self.window.set(cell, self.level, id) {
-            self.window = Window::over(&self.cells, self.level);
-        }
     }
 
     /// Drops as many bits as it takes to have no more cells than there may be, or all but the sign.
@@ -158,7 +178,7 @@ impl Spectrum {
         if self.cells.len() <= MOST_CELLS || self.level == MOST_DROPPED {
             return;
         }
-        self.raise(least_level(&mut self.cells.clone(), self.level));
+        self.raise(least_level(&self.cells, self.level));
     }
 
     /// Begins with the level and the cells that the first of these rows ask for by themselves, if the level is a high one.
@@ -188,7 +208,6 @@ impl Spectrum {
                 self.cells = cells.into_iter().map(cell).collect();
                 self.cells.dedup();
                 self.index = Index::of(&self.cells);
-                self.window = Window::over(&self.cells, self.level);
                 self.counts.grow(self.cells.len(), 1);
             }
         }
@@ -206,6 +225,7 @@ impl Spectrum {
 
     fn take_in(&mut self, other: &Spectrum, class_of: impl Fn(u32) -> u32, sign: f64) {
         let drop = self.level - other.level;
+        self.index.make_room(&self.cells, self.cells.len().max(other.cells.len().min(MOST_CELLS)));
         let row_of: Vec<usize> = other
             .cells
             .iter()
@@ -254,8 +274,7 @@ impl Spectrum {
         kept.sort_unstable();
         let rows: Vec<usize> = kept.iter().map(|&(_, id)| id).collect();
         let cells: Vec<Cell> = kept.into_iter().map(|(cell, _)| cell).collect();
-        let index = Index::of(&cells);
-        let window = Window::over(&cells, self.level);
+        let (index, window) = (Index::of(&cells), Window::default());
         Spectrum { level: self.level, cells, index, window, counts: self.counts.select(&rows, &[0]) }
     }
 
@@ -303,19 +322,23 @@ impl Spectrum {
 }
 
 /// The least level at which there are at most [`MOST_CELLS`] of these cells, which are of this level; or the highest.
-fn least_level(cells: &mut [Cell], level: u32) -> u32 {
+fn least_level(cells: &[Cell], level: u32) -> u32 {
     // By class and then by key they stay in order when bits are dropped.
-    cells.sort_unstable_by_key(|&(key, class)| (class, key));
+    let mut cells: Vec<u128> =
+        cells.iter().map(|&(key, class)| u128::from(class) << 64 | u128::from(key)).collect();
+    cells.sort_unstable();
     // Cells of different classes stay apart.
-    let differences =
-        cells.windows(2).map(|pair| if pair[0].1 == pair[1].1 { pair[0].0 ^ pair[1].0 } else { u64::MAX });
+    let differences = cells.windows(2).map(|pair| u64::try_from(pair[0] ^ pair[1]).unwrap_or(u64::MAX));
     (level + bits_to_drop(differences, MOST_CELLS)).min(MOST_DROPPED)
 }
 
 /// The ids of the cells of the largest numbers, by size, sign and class: where bits are dropped, nearly all numbers are
-/// among them, and it takes one look to find one.
+/// among them. It is brought up to date when rows are to be counted.
 #[derive(Debug, Clone, Default)]
 struct Window {
+    /// What it was made for: the level, and the first so many cells.
+    level: u32,
+    known: usize,
     /// Sizes below and at this one are in the window, as many as there are places for.
     largest: u64,
     sizes: u64,
@@ -328,32 +351,37 @@ struct Window {
 impl Window {
     const PLACES: u64 = 1 << 13;
 
-    fn over(cells: &[Cell], level: u32) -> Self {
-        let mut window = Window::default();
-        if level == 0 || cells.is_empty() {
-            return window;
-        }
-        let sizes = cells.iter().map(|&(key, _)| size_of(key, level).0);
-        window.largest = sizes.max().unwrap_or(0);
+    /// A window that reaches up to the largest of these cells, without any of them.
+    fn below(cells: &[Cell], level: u32) -> Self {
+        let largest = cells.iter().map(|&(key, _)| size_of(key, level).0).max().unwrap_or(0);
         let classes = cells.iter().map(|&(_, class)| u64::from(class) + 1).max().unwrap_or(1);
-        window.classes = classes.next_power_of_two();
-        window.class_bits = window.classes.ilog2();
-        window.sizes = Self::PLACES / (2 * window.classes);
-        window.ids = vec![NONE; (2 * window.sizes * window.classes) as usize];
-        for (&cell, id) in cells.iter().zip(0..) {
-            window.set(cell, level, id);
-        }
-        window
+        let classes = classes.next_power_of_two();
+        let sizes = Self::PLACES / (2 * classes);
+        let ids = vec![NONE; (2 * sizes * classes) as usize];
+        Window { level, known: 0, largest, sizes, classes, class_bits: classes.ilog2(), ids }
     }
 
-    /// Whether the cell has a place, or is too small for one.
-    fn set(&mut self, (key, class): Cell, level: u32, id: u32) -> bool {
-        let (size, is_negative) = size_of(key, level);
-        let place = self.place(size, is_negative, class) as usize;
-        if let Some(known) = self.ids.get_mut(place) {
-            *known = id;
+    /// Takes in the cells that are new, and moves if one of them is larger than it reaches.
+    fn update(&mut self, cells: &[Cell], level: u32) {
+        let reaches =
+            |&(key, class): &Cell| size_of(key, level).0 <= self.largest && u64::from(class) < self.classes;
+        if self.level != level || !cells[self.known..].iter().all(reaches) {
+            *self = Window::below(cells, level);
         }
-        size <= self.largest && u64::from(class) < self.classes
+        for (&(key, class), id) in cells.iter().zip(0..).skip(self.known) {
+            let (size, is_negative) = size_of(key, level);
+            let place = self.place(size, is_negative, class) as usize;
+            if let Some(known) = self.ids.get_mut(place) {
+                *known = id;
+            }
+        }
+        self.known = cells.len();
+    }
+
+    /// The cell whose id stands at a place.
+    fn cell(&self, place: u64, level: u32) -> Cell {
+        let (below, is_negative) = (place >> self.class_bits >> 1, place >> self.class_bits & 1 == 1);
+        (key_of(self.largest - below, is_negative, level), (place & (self.classes - 1)) as u32)
     }
 
     /// Where the id of a cell stands; [`NO_PLACE`] for those that are not in the window.
@@ -382,7 +410,9 @@ impl Loop for Places<'_> {
     fn run(self) {
         for ((&x, &class), place) in self.values.iter().zip(self.classes).zip(self.places) {
             let x = x + 0.0; // −0 is 0
-            *place = self.window.place(size(x) >> self.level, x.is_sign_negative(), class);
+            let of_number = self.window.place(size(x) >> self.level, x.is_sign_negative(), class);
+            // Where most bits are dropped, NaN has the size of large numbers.
+            *place = if x.is_nan() { NO_PLACE } else { of_number };
         }
     }
 }
@@ -409,7 +439,7 @@ const NONE: u32 = u32::MAX;
 impl Index {
     fn of(cells: &[Cell]) -> Self {
         let mut index = Index::default();
-        index.make_room(cells);
+        index.make_room(cells, cells.len());
         index
     }
 
@@ -440,7 +470,7 @@ impl Index {
     /// The id of a cell, which is added to the list if it is new.
     fn intern(&mut self, cell: Cell, cells: &mut Vec<Cell>) -> u32 {
         if 2 * (cells.len() + 1) > self.slots.len() {
-            self.make_room(cells);
+            self.make_room(cells, 2 * cells.len() + 1);
         }
         let slot = self.slot(cell, cells);
         if self.slots[slot] == NONE {
@@ -450,8 +480,13 @@ impl Index {
         self.slots[slot]
     }
 
-    fn make_room(&mut self, cells: &[Cell]) {
-        self.slots = vec![NONE; (4 * (cells.len() + 1)).next_power_of_two()];
+    /// Makes room for so many cells, these among them.
+    fn make_room(&mut self, cells: &[Cell], many: usize) {
+        let slots = (2 * (many + 1)).next_power_of_two();
+        if slots <= self.slots.len() {
+            return;
+        }
+        self.slots = vec![NONE; slots];
         for (&cell, id) in cells.iter().zip(0..) {
             let slot = self.slot(cell, &cells[..id as usize]);
             self.slots[slot] = id;
@@ -471,6 +506,12 @@ const SIGN: u64 = 1 << 63;
 fn size_of(key: u64, level: u32) -> (u64, bool) {
     let zero = SIGN >> level;
     if key >= zero { (key - zero, false) } else { (zero - 1 - key, true) }
+}
+
+/// The key of the cell of numbers of this size and sign.
+fn key_of(size: u64, is_negative: bool, level: u32) -> u64 {
+    let zero = SIGN >> level;
+    if is_negative { zero - 1 - size } else { zero + size }
 }
 
 /// The number in the middle of a cell, if that is finite; at level 0, the number that the key stands for.
@@ -555,11 +596,12 @@ mod tests {
             let rows: Vec<(f64, u32)> = rows;
             let values: Vec<f64> = rows.iter().map(|row| row.0).collect();
             let classes: Vec<u32> = rows.iter().map(|row| row.1).collect();
-            // A level at a time, and with the level of many rows foreseen.
-            for together in [1000, 40_000] {
+            // Looked up one by one or counted, a level at a time or with the level of many rows foreseen, weighed or not.
+            for (together, is_weighed) in [(100, false), (1000, false), (40_000, false), (40_000, true)] {
+                let weights = vec![1.0; if is_weighed { together } else { 0 }];
                 let mut observed = Spectrum::default();
                 let parts = values.chunks(together).zip(classes.chunks(together));
-                parts.for_each(|(values, classes)| observed.observe(values, classes, &[]));
+                parts.for_each(|(values, classes)| observed.observe(values, classes, &weights));
                 assert!(observed.level > 0);
                 assert!(picture(&observed) == picture(&spectrum(&rows)));
             }
@@ -640,6 +682,23 @@ mod tests {
         assert_eq!(again.unwrap().cells, whole.cells);
         // At any other level there would have been room.
         assert!(Spectrum::from_parts(MOST_DROPPED - 1, whole.cells.clone(), whole.counts).is_none());
+    }
+
+    #[test]
+    fn what_is_missing_is_in_no_cell() {
+        for classes in [1, 1_000, 3_000] {
+            let of_row: Vec<u32> = (0..20_000).map(|i| i % classes).collect();
+            let values: Vec<f64> = (0..20_000)
+                .map(|i| if i % 7 == 0 { f64::NAN } else { f64::from(i) * 1e300 - 1e304 })
+                .collect();
+            let mut spectrum = Spectrum::default();
+            values
+                .chunks(5_000)
+                .zip(of_row.chunks(5_000))
+                .for_each(|(x, class)| spectrum.observe(x, class, &[]));
+            let counted: f64 = spectrum.counts.cells().sum();
+            assert_eq!(counted, values.iter().filter(|x| !x.is_nan()).count() as f64, "{classes} classes");
+        }
     }
 
     proptest! {

@@ -119,7 +119,7 @@ impl Statistics {
             self.factors.iter().flat_map(FamilyStatistics::number_columns).copied().collect();
         let numbers = CountedNumbers::new(batch, positions.clone(), &counted);
         let classes = self.classes.len() + new_classes.len();
-        let sums = numbers.moments(&positions, classes).map_err(|infinite| Error::Infinite {
+        let sums = numbers.sums(&positions, classes).map_err(|infinite| Error::Infinite {
             row: batch.row_number(counted[infinite.row].row as usize),
             column: self.schema.columns[positions[infinite.column]].name.clone(),
             value: infinite.value,
@@ -133,7 +133,7 @@ impl Statistics {
             self.class_weight.add(0, class as usize, batch.weight(row as usize));
         }
         self.rows += counted.len() as u64;
-        let mut sums = sums.chunks_exact(classes.max(1));
+        let mut sums = sums.columns();
         for factor in &mut self.factors {
             factor.observe(&counted, batch, classes);
             factor.add_numbers(&numbers, &mut sums, classes);

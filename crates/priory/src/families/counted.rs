@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::batch::Batch;
 use crate::families::CountedRow;
-use crate::moments::{Infinite, Moments, Table, Values};
+use crate::moments::{Infinite, Sums, Table, Values};
 
 /// Some columns of a batch, as far as their rows count. All of them are summed at once, which is how sums are fast.
 pub(crate) struct CountedNumbers<'b> {
@@ -55,11 +55,8 @@ impl<'b> CountedNumbers<'b> {
         Table { values: Values::Columns(columns), classes: &self.classes, weights: &self.weights }
     }
 
-    /// The moments of some columns in every class, column after column.
-    pub(crate) fn moments(&self, positions: &[usize], classes: usize) -> Result<Vec<Moments>, Infinite> {
-        match positions {
-            [] => Ok(Vec::new()),
-            _ => self.table(&self.columns(positions)).moments(classes),
-        }
+    /// The sums of some columns in every class.
+    pub(crate) fn sums(&self, positions: &[usize], classes: usize) -> Result<Sums, Infinite> {
+        self.table(&self.columns(positions)).sums(classes)
     }
 }

@@ -25,7 +25,7 @@ use crate::batch::{Batch, BatchColumn};
 use crate::error::{Error, Result};
 use crate::estimate::{Ratio, Scalar};
 use crate::exact::ExactSum;
-use crate::moments::Moments;
+use crate::moments::{ColumnSums, Moments};
 use crate::schema::{Kind, Schema};
 use crate::settings::{Family, MissingValues, Settings};
 use crate::tally::Tally;
@@ -166,22 +166,22 @@ impl FamilyStatistics {
         }
     }
 
-    /// Adds the numbers of the rows, and their moments, which are summed for all columns at once: of each column of numbers,
-    /// in their order, those of every class.
-    pub(crate) fn add_numbers<'m>(
+    /// Adds the numbers of the rows, and their sums, which are made of all columns at once: of each column of numbers, in
+    /// their order.
+    pub(crate) fn add_numbers<'s>(
         &mut self,
         numbers: &CountedNumbers<'_>,
-        moments: &mut impl Iterator<Item = &'m [Moments]>,
+        sums: &mut impl Iterator<Item = ColumnSums<'s>>,
         classes: usize,
     ) {
         match self {
             FamilyStatistics::Number(column, number) => {
-                let sums = moments.next().unwrap_or_default();
+                let sums = sums.next().expect("every column of numbers was summed");
                 number.observe(numbers, *column, sums, classes);
             }
             FamilyStatistics::Group(group) => {
                 let columns = group.columns.len();
-                group.observe(numbers, moments.take(columns), classes);
+                group.observe(numbers, sums.take(columns), classes);
             }
             FamilyStatistics::Category(..) | FamilyStatistics::Joint(_) | FamilyStatistics::Text(..) => {}
         }

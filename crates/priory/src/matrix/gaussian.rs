@@ -57,9 +57,9 @@ impl GaussianSums {
     /// If the lengths do not agree, or a class is out of range.
     pub fn observe(&mut self, values: &[f64], classes: &[u32], weights: &[f64]) -> Result<(), Infinite> {
         let values = Values::Rows(values, self.columns);
-        let sums = Table { values, classes, weights }.moments(self.classes)?;
-        let add = |all: &mut Moments, sum: &Moments| all.merge(sum);
-        self.moments.iter_mut().zip(&sums).for_each(|(all, sum)| add(all, sum));
+        let sums = Table { values, classes, weights }.sums(self.classes)?;
+        let moments = self.moments.chunks_exact_mut(self.classes.max(1));
+        sums.columns().zip(moments).for_each(|(sums, moments)| sums.add_to(moments));
         for (row, &class) in classes.iter().enumerate() {
             match weights.get(row) {
                 None => self.weights.add_whole(class as usize, 1),
@@ -67,11 +67,10 @@ impl GaussianSums {
             }
         }
         if weights.is_empty() {
-            let columns = sums.chunks_exact(self.classes.max(1)).zip(&mut self.everybody);
-            columns.for_each(|(sums, all)| sums.iter().for_each(|sum| add(all, sum)));
+            sums.columns().zip(&mut self.everybody).for_each(|(sums, all)| sums.add_all_to(all));
         } else {
-            let sums = Table { values, classes: &vec![0; classes.len()], weights: &[] }.moments(1)?;
-            self.everybody.iter_mut().zip(&sums).for_each(|(all, sum)| add(all, sum));
+            let sums = Table { values, classes: &vec![0; classes.len()], weights: &[] }.sums(1)?;
+            sums.columns().zip(&mut self.everybody).for_each(|(sums, all)| sums.add_all_to(all));
         }
         Ok(())
     }

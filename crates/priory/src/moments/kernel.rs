@@ -74,18 +74,24 @@ impl Table<'_> {
     ///
     /// If the lengths do not agree, or a class is neither below `classes` nor [`NO_CLASS`].
     pub fn moments(&self, classes: usize) -> Result<Vec<Moments>, Infinite> {
+        Ok(self.sums(classes)?.moments())
+    }
+
+    /// The same, to be added to moments that there are already. See [`moments`](Self::moments).
+    pub(crate) fn sums(&self, classes: usize) -> Result<Sums, Infinite> {
         self.check(classes);
+        let (columns, engine) = (self.values.columns(), Engine::available()[0]);
         if self.weights.is_empty() {
-            return Sweep::over(self.values, self.classes, classes, Engine::available()[0]);
+            return Sweep::over(self.values, self.classes, classes, engine);
         }
-        match Groups::find(self.classes, self.weights) {
+        let moments = match Groups::find(self.classes, self.weights) {
             Some(groups) => {
-                let sums =
-                    Sweep::over(self.values, &groups.of_row, groups.kinds.len(), Engine::available()[0])?;
-                Ok(groups.merge(&sums, self.values.columns(), classes))
+                let sums = Sweep::over(self.values, &groups.of_row, groups.kinds.len(), engine)?;
+                groups.merge(&sums.moments(), columns, classes)
             }
-            None => self.moments_one_by_one(classes),
-        }
+            None => self.moments_one_by_one(classes)?,
+        };
+        Ok(Sums { columns, classes, summed: Summed::Weighted(moments) })
     }
 
     pub(super) fn check(&self, classes: usize) {
@@ -175,6 +181,60 @@ impl Groups {
     }
 }
 
+/// What the rows of a table came to. To add it to moments is faster than to make moments of it first.
+pub(crate) struct Sums {
+    columns: usize,
+    classes: usize,
+    summed: Summed,
+}
+
+enum Summed {
+    /// Every row counts one.
+    Alike(Sweep),
+    Weighted(Vec<Moments>),
+}
+
+impl Sums {
+    /// Those of each column.
+    pub(crate) fn columns(&self) -> impl Iterator<Item = ColumnSums<'_>> {
+        (0..self.columns).map(|column| ColumnSums { sums: self, column })
+    }
+
+    pub(super) fn moments(&self) -> Vec<Moments> {
+        let mut moments = vec![Moments::default(); self.columns * self.classes];
+        let columns = self.columns().zip(moments.chunks_exact_mut(self.classes.max(1)));
+        columns.for_each(|(sums, moments)| sums.add_to(moments));
+        moments
+    }
+
+    fn add_to(&self, column: usize, class: usize, moments: &mut Moments) {
+        match &self.summed {
+            Summed::Alike(sweep) => sweep.add_to(column, class, moments),
+            Summed::Weighted(sums) => moments.merge(&sums[column * self.classes + class]),
+        }
+    }
+}
+
+/// What one column of a table came to.
+#[derive(Clone, Copy)]
+pub(crate) struct ColumnSums<'a> {
+    sums: &'a Sums,
+    column: usize,
+}
+
+impl ColumnSums<'_> {
+    /// Adds the sums of each class to its moments.
+    pub(crate) fn add_to<'m>(&self, moments: impl IntoIterator<Item = &'m mut Moments>) {
+        let classes = moments.into_iter().zip(0..self.sums.classes);
+        classes.for_each(|(moments, class)| self.sums.add_to(self.column, class, moments));
+    }
+
+    /// Adds the sums of all classes to the same moments.
+    pub(crate) fn add_all_to(&self, moments: &mut Moments) {
+        (0..self.sums.classes).for_each(|class| self.sums.add_to(self.column, class, moments));
+    }
+}
+
 /// One pass over a table whose rows all count one.
 pub(super) struct Sweep {
     columns: usize,
@@ -206,12 +266,10 @@ impl Sweep {
         ids: &[u32],
         classes: usize,
         engine: Engine,
-    ) -> Result<Vec<Moments>, Infinite> {
+    ) -> Result<Sums, Infinite> {
         let mut sweep = Sweep::new(values.columns(), classes);
-        if sweep.columns == 0 {
-            return Ok(Vec::new());
-        }
-        let block_rows = (BLOCK / size_of::<f64>() / sweep.columns).clamp(64, MOST_ROWS / 2);
+        let ids = if sweep.columns == 0 { &[] } else { ids };
+        let block_rows = (BLOCK / size_of::<f64>() / sweep.columns.max(1)).clamp(64, MOST_ROWS / 2);
         let mut transposed = Vec::new();
         for (ids, start) in ids.chunks(block_rows).zip((0..).step_by(block_rows)) {
             let (block, stride) = match values {
@@ -225,7 +283,7 @@ impl Sweep {
                 .add(block, stride, ids, engine)
                 .map_err(|found| Infinite { row: start + found.row, ..found })?;
         }
-        Ok(sweep.finish())
+        Ok(Sums { columns: sweep.columns, classes, summed: Summed::Alike(sweep) })
     }
 
     fn new(columns: usize, classes: usize) -> Sweep {
@@ -331,28 +389,24 @@ impl Sweep {
     /// Moves the sums of one column and class over into [`Wide`].
     fn empty(&mut self, column: usize, class: usize) {
         let (width, origins) = (self.width(), self.scales[column].origins());
-        let sums = self.sums.slice_mut()[class * SUMS * width + column..].iter_mut().step_by(width);
         let cell = &mut self.cells[column * self.classes + class];
-        for (i, (sum, origin)) in sums.zip(origins).enumerate() {
-            match i {
-                0..3 => cell.sum.add(*sum - origin),
-                3..6 => cell.sum_of_squares.add(*sum),
-                _ => cell.sum_of_squares.add(2.0 * *sum),
-            }
-            *sum = origin;
-        }
+        let sums = &mut self.sums.slice_mut()[class * SUMS * width + column..];
+        add_pieces(sums.iter().step_by(width), origins, &mut cell.sum, &mut cell.sum_of_squares);
+        sums.iter_mut().step_by(width).zip(origins).for_each(|(sum, origin)| *sum = origin);
     }
 
-    fn finish(mut self) -> Vec<Moments> {
-        (0..self.scales.len()).for_each(|column| self.empty_column(column));
-        let rows = self.rows.iter().cycle();
-        let moments = self.cells.into_iter().zip(rows).map(|(cell, &rows)| Moments {
-            weight: Wide::from(rows - cell.missing),
-            missing: Wide::from(cell.missing),
-            sum: cell.sum,
-            sum_of_squares: cell.sum_of_squares,
-        });
-        moments.collect()
+    /// Adds what one column and class came to.
+    fn add_to(&self, column: usize, class: usize, moments: &mut Moments) {
+        let cell = &self.cells[column * self.classes + class];
+        moments.weight.add_count(self.rows[class] - cell.missing);
+        moments.missing.add_count(cell.missing);
+        moments.sum.merge(&cell.sum);
+        moments.sum_of_squares.merge(&cell.sum_of_squares);
+        if self.pending[class] > 0 {
+            let (width, origins) = (self.width(), self.scales[column].origins());
+            let sums = self.sums.slice()[class * SUMS * width + column..].iter().step_by(width);
+            add_pieces(sums, origins, &mut moments.sum, &mut moments.sum_of_squares);
+        }
     }
 }
 
@@ -363,6 +417,22 @@ impl Cell {
         self.sum.add(rest);
         self.sum_of_squares.add_square(x);
         self.sum_of_squares.add_product(-held, held);
+    }
+}
+
+/// Adds the [`SUMS`] of a column and class, which started at these origins.
+fn add_pieces<'a>(
+    sums: impl Iterator<Item = &'a f64>,
+    origins: [f64; SUMS],
+    sum: &mut Wide,
+    sum_of_squares: &mut Wide,
+) {
+    for (i, (pieces, origin)) in sums.zip(origins).enumerate() {
+        match i {
+            0..3 => sum.add(pieces - origin),
+            3..6 => sum_of_squares.add(*pieces),
+            _ => sum_of_squares.add(2.0 * pieces),
+        }
     }
 }
 
@@ -378,9 +448,15 @@ pub(super) fn scale_for(values: impl Iterator<Item = f64>) -> Scale {
 /// Writes some rows of columns as rows, padded with zeros to `stride` values each.
 fn transpose(columns: &[&[f64]], start: usize, rows: usize, stride: usize, out: &mut Vec<f64>) {
     out.resize(rows * stride, 0.0);
-    for (i, column) in columns.iter().enumerate() {
-        let values = &column[start..][..rows];
-        values.iter().zip(out.chunks_exact_mut(stride)).for_each(|(&x, row)| row[i] = x);
+    let zeros = vec![0.0; rows];
+    // Whole cache lines are written at once.
+    for (line, columns) in columns.chunks(LINE).enumerate() {
+        let columns: [&[f64]; LINE] =
+            std::array::from_fn(|i| columns.get(i).map_or(&zeros[..], |column| &column[start..][..rows]));
+        for (row, out) in out.chunks_exact_mut(stride).enumerate() {
+            let out = &mut out[line * LINE..][..LINE];
+            out.iter_mut().zip(columns).for_each(|(out, column)| *out = column[row]);
+        }
     }
 }
 

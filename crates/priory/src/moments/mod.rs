@@ -25,6 +25,7 @@ mod wide;
 use num_bigint::{BigInt, Sign};
 
 pub(crate) use cells::{Cells, LARGEST_WHOLE};
+pub(crate) use kernel::{ColumnSums, Sums};
 pub use kernel::{Infinite, NO_CLASS, Table, Values};
 pub(crate) use products::{pair, pair_count};
 pub use wide::Wide;

@@ -238,7 +238,7 @@ fn assert_all_paths_agree(columns: &[Vec<f64>], ids: &[u32], classes: usize) {
     let slices: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
     for values in [Values::Rows(&rows, columns.len()), Values::Columns(&slices)] {
         for engine in Engine::available() {
-            let found = Sweep::over(values, ids, classes, engine).unwrap();
+            let found = Sweep::over(values, ids, classes, engine).unwrap().moments();
             assert_eq!(bytes(&found), bytes(&expected), "{engine:?}");
             let table = Table { values, classes: ids, weights: &[] };
             assert!(table.products_with(classes, engine).unwrap() == products, "{engine:?}");

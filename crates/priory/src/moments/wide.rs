@@ -44,6 +44,11 @@ impl Wide {
         self.add_bits(x.negative, [x.mantissa], x.exponent);
     }
 
+    /// Adds a whole number.
+    pub(super) fn add_count(&mut self, count: u64) {
+        self.add_bits(false, [count], 0);
+    }
+
     /// Adds x².
     pub fn add_square(&mut self, x: f64) {
         let x = Binary::of(x);
@@ -328,7 +333,7 @@ impl FromIterator<f64> for Wide {
 impl From<u64> for Wide {
     fn from(count: u64) -> Self {
         let mut sum = Wide::default();
-        sum.add_bits(false, [count], 0);
+        sum.add_count(count);
         sum
     }
 }

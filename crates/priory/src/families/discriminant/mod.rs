@@ -31,7 +31,7 @@ use crate::error::{Error, Result};
 use crate::exact::ExactSum;
 use crate::families::counted::CountedNumbers;
 use crate::families::number;
-use crate::moments::{self, Moments, Wide, pair, pair_count};
+use crate::moments::{self, ColumnSums, Moments, Wide, pair, pair_count};
 
 /// More pairs of columns than this, classes times, are refused: their sums would take a gigabyte.
 pub(crate) const MOST_PAIRS: usize = 1 << 22;
@@ -73,17 +73,16 @@ impl GroupStatistics {
         self.classes.resize(classes.max(self.classes.len()), empty);
     }
 
-    /// Adds rows, of which the moments have been summed: for each column those of all classes.
-    pub(crate) fn observe<'m>(
+    /// Adds rows, of which each column has been summed.
+    pub(crate) fn observe<'s>(
         &mut self,
         numbers: &CountedNumbers<'_>,
-        moments: impl Iterator<Item = &'m [Moments]>,
+        sums: impl Iterator<Item = ColumnSums<'s>>,
         classes: usize,
     ) {
         self.grow(classes);
-        for (column, of_classes) in moments.enumerate() {
-            let sums = self.classes.iter_mut().map(|class| &mut class.moments[column]);
-            sums.zip(of_classes).for_each(|(all, sum)| all.merge(sum));
+        for (column, sums) in sums.enumerate() {
+            sums.add_to(self.classes.iter_mut().map(|class| &mut class.moments[column]));
         }
         let columns = numbers.columns(&self.columns);
         let table = numbers.table(&columns);

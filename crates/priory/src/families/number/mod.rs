@@ -48,7 +48,7 @@ use crate::estimate::Smoother;
 use crate::exact::ExactSum;
 use crate::families::counted::CountedNumbers;
 use crate::families::{Removed, lookup};
-use crate::moments::Moments;
+use crate::moments::{ColumnSums, Moments};
 use crate::settings::{Family, Settings};
 use crate::spectrum::Spectrum;
 
@@ -67,16 +67,16 @@ impl NumberStatistics {
         NumberStatistics { moments: Vec::new(), spectrum: with_spectrum.then(Spectrum::default) }
     }
 
-    /// Adds the numbers in a column of some rows, whose moments in each class are these.
+    /// Adds the numbers in a column of some rows, whose sums are these.
     pub(crate) fn observe(
         &mut self,
         numbers: &CountedNumbers<'_>,
         column: usize,
-        moments: &[Moments],
+        sums: ColumnSums<'_>,
         classes: usize,
     ) {
         self.grow(classes);
-        self.moments.iter_mut().zip(moments).for_each(|(all, sum)| all.merge(sum));
+        sums.add_to(&mut self.moments);
         if let Some(spectrum) = &mut self.spectrum {
             for values in numbers.columns(&[column]) {
                 spectrum.observe(values, numbers.classes(), numbers.weights());
