@@ -58,7 +58,7 @@ const FEW_ROWS: usize = 1 << 8;
 const MOST_CELLS_AT_TIMES: usize = 4 * MOST_CELLS;
 
 /// Rows that an empty spectrum looks at beforehand.
-const ROWS_FORESEEN: usize = 4 * MOST_CELLS;
+const ROWS_FORESEEN: usize = 2 * MOST_CELLS;
 
 impl Spectrum {
     /// A spectrum from what [`level`](Self::level), [`cells`](Self::cells) and [`counts`](Self::counts) say; `None`

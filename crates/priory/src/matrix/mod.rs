@@ -64,19 +64,15 @@ pub fn check(values: &[f64], negative_allowed: bool) -> Result<(), Odd> {
 /// assert_eq!(columns, [[1.0, 3.0], [2.0, 4.0]]);
 /// ```
 pub fn take_apart<'c>(rows: &[f64], columns: impl Iterator<Item = &'c mut Vec<f64>>) {
-    /// So that rows stay in a cache until all columns have taken theirs; a cache line of one row goes to eight columns.
+    /// So that rows stay in a cache until all columns have taken theirs.
     const ROWS_AT_ONCE: usize = 64;
-    const LINE: usize = 8;
     let mut columns: Vec<&mut Vec<f64>> = columns.collect();
     let width = columns.len().max(1);
     columns.iter_mut().for_each(|column| column.resize(rows.len() / width, 0.0));
     for (block, rows) in rows.chunks(ROWS_AT_ONCE * width).enumerate() {
-        for (line, columns) in columns.chunks_mut(LINE).enumerate() {
-            for (row, values) in rows.chunks_exact(width).enumerate() {
-                for (column, &x) in columns.iter_mut().zip(&values[line * LINE..]) {
-                    column[block * ROWS_AT_ONCE + row] = x;
-                }
-            }
+        for (i, column) in columns.iter_mut().enumerate() {
+            let column = &mut column[block * ROWS_AT_ONCE..];
+            column.iter_mut().zip(rows.chunks_exact(width)).for_each(|(to, row)| *to = row[i]);
         }
     }
 }
