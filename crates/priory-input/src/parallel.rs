@@ -86,6 +86,8 @@ impl Shared {
         if first.as_ref().is_none_or(|first| failure.block < first.block) {
             *first = Some(failure);
         }
+        // Whoever waits for a turn looks for failures with the other lock held: never both here, or each waits for the other.
+        drop(first);
         self.stopped.store(true, Ordering::Relaxed);
         // With the lock held, nobody is between looking for a failure and falling asleep.
         let _next = held(&self.next);
@@ -149,6 +151,24 @@ impl Drop for PanicGuard<'_> {
     fn drop(&mut self) {
         if thread::panicking() {
             self.shared.fail(InBlock { block: self.block, error: Error::Stopped });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A thread that fails and one that waits for its turn need both locks, and must not wait for each other.
+    #[test]
+    fn a_failure_ends_every_wait() {
+        for _ in 0..20_000 {
+            let shared = Shared::default();
+            thread::scope(|scope| {
+                scope.spawn(|| shared.fail(InBlock { block: 0, error: Error::Stopped }));
+                let told = Turn { shared: &shared, block: 1 }.take(|| Ok(()));
+                assert!(matches!(told, Err(Error::Stopped)));
+            });
         }
     }
 }
