@@ -56,6 +56,14 @@ impl Scorer {
         }
     }
 
+    /// A batch to be scored.
+    pub(crate) fn batch(&self) -> Batch {
+        match self {
+            Scorer::Model(model) => model.batch(),
+            Scorer::File(file, _) => Batch::new(file.schema()),
+        }
+    }
+
     pub(crate) fn score(&self, batch: &Batch) -> priory_input::Result<Scores> {
         match self {
             Scorer::Model(model) => Ok(model.score(batch)?),

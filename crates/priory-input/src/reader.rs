@@ -203,6 +203,12 @@ impl Reader {
         Bench { block: Block::default(), parser: held(&self.blocks).input.parser(&self.plan) }
     }
 
+    /// Has batches to read into made like this one, which is without rows and of the schema that is read.
+    pub fn read_into(&mut self, mut batch: Batch) {
+        batch.kept = std::mem::take(&mut self.empty.kept);
+        self.empty = batch;
+    }
+
     /// A batch to read into.
     pub fn empty_batch(&self) -> Batch {
         self.empty.clone()

@@ -57,13 +57,16 @@ pub enum BatchColumn {
 pub struct TextColumn {
     /// The tokens that occur in the documents that have ended, and perhaps others.
     tokens: Vocabulary,
+    /// The tokens that it starts with, whatever is read.
+    start: Option<Arc<Vocabulary>>,
     series: Series,
     /// Token and number of occurrences, document after document.
     entries: Vec<(u32, u32)>,
     /// For each row where its entries end, and whether it has a document at all.
     rows: Vec<(usize, bool)>,
-    /// For each token where its last entry stands.
-    last_entry: Vec<u32>,
+    /// How many entries there were in earlier batches of these tokens. The mark of a token is the number of its last
+    /// entry among all of them, counted from 1: what is not above the entries of earlier documents is none of this one.
+    earlier: usize,
     /// Tokens of the document that is being read and that were not looked up yet.
     waiting: Vec<ShortName>,
     /// What was read, row by row, if it is wanted: see [`keep_documents`](Self::keep_documents).
@@ -370,10 +373,11 @@ impl Clone for TextColumn {
     fn clone(&self) -> Self {
         TextColumn {
             tokens: self.tokens.clone(),
+            start: self.start.clone(),
             series: Series::default(),
             entries: self.entries.clone(),
             rows: self.rows.clone(),
-            last_entry: self.last_entry.clone(),
+            earlier: self.earlier,
             waiting: self.waiting.clone(),
             written: self.written.clone(),
         }
@@ -408,7 +412,7 @@ impl TextColumn {
             return refused(ends.len().max(1) - 1, "the entries do not end where the last document does");
         }
         let mut column = TextColumn { tokens, ..TextColumn::default() };
-        column.last_entry = vec![u32::MAX; column.tokens.len()];
+        column.tokens.unmark();
         column.entries.reserve_exact(ids.len());
         let mut start = 0;
         for (row, &end) in ends.iter().enumerate() {
@@ -427,6 +431,16 @@ impl TextColumn {
             start = end;
         }
         Ok(column)
+    }
+
+    /// A column without rows whose first tokens are these, in this order: whoever knows them needs to look up no others.
+    pub(crate) fn starting_with(tokens: &Arc<Vocabulary>) -> TextColumn {
+        TextColumn { tokens: (**tokens).clone(), start: Some(Arc::clone(tokens)), ..TextColumn::default() }
+    }
+
+    /// Whether the first tokens are these, in this order.
+    pub(crate) fn starts_with(&self, tokens: &Arc<Vocabulary>) -> bool {
+        self.start.as_ref().is_some_and(|start| Arc::ptr_eq(start, tokens))
     }
 
     /// The tokens that occur in the documents that have ended, and perhaps others.
@@ -454,57 +468,35 @@ impl TextColumn {
     }
 
     /// Adds a token to the document that is being read.
-    #[inline]
+    #[inline(always)]
     pub fn add(&mut self, token: &str) {
         // Looked up one by one, each would wait for the memory by itself.
         const MOST_WAITING: usize = 64;
-        match ShortName::new(token) {
-            Some(name) => {
-                self.waiting.push(name);
-                if self.waiting.len() == MOST_WAITING {
-                    self.count_waiting();
-                }
-            }
-            None => {
-                self.count_waiting();
-                let id = self.tokens.intern(token);
-                self.count(id);
-            }
+        let Some(name) = self.tokens.ask_short(token) else { return self.add_long(token) };
+        self.waiting.push(name);
+        if self.waiting.len() == MOST_WAITING {
+            self.count_waiting();
         }
+    }
+
+    fn add_long(&mut self, token: &str) {
+        self.count_waiting();
+        let first = self.first_entry();
+        let token = self.tokens.intern_marked(token);
+        count(&mut self.entries, first, self.earlier, token);
     }
 
     fn count_waiting(&mut self) {
-        let mut waiting = std::mem::take(&mut self.waiting);
-        let mut ids = [0; 64];
-        for names in waiting.chunks(ids.len()) {
-            for (id, name) in ids.iter_mut().zip(names) {
-                *id = self.tokens.intern_short(*name);
-            }
-            ids[..names.len()].iter().for_each(|&id| self.count(id));
+        let first = self.first_entry();
+        for name in self.waiting.drain(..) {
+            let token = self.tokens.intern_short(&name);
+            count(&mut self.entries, first, self.earlier, token);
         }
-        waiting.clear();
-        self.waiting = waiting;
     }
 
-    #[inline]
-    fn count(&mut self, id: usize) {
-        let first = self.rows.last().map_or(0, |&(end, _)| end);
-        if id >= self.last_entry.len() {
-            self.last_entry.resize(self.tokens.len(), u32::MAX);
-        }
-        // What stands before the first entry of this document belongs to another one; what is of another token, or of
-        // none yet, was the place of this one in an earlier batch.
-        let last = self.last_entry[id] as usize;
-        match self.entries.get_mut(last) {
-            Some((token, count)) if last >= first && *token as usize == id => {
-                *count = count.saturating_add(1)
-            }
-            _ => {
-                self.last_entry[id] = u32::try_from(self.entries.len())
-                    .expect("a batch of so many tokens does not fit into memory");
-                self.entries.push((id as u32, 1));
-            }
-        }
+    /// Where the entries of the document begin that is being read.
+    fn first_entry(&self) -> usize {
+        self.rows.last().map_or(0, |&(end, _)| end)
     }
 
     /// Ends the document of this row; the next token belongs to the next one.
@@ -554,10 +546,18 @@ impl TextColumn {
     fn clear(&mut self) {
         const MOST_TOKENS_KEPT: usize = 1 << 18;
         const MOST_BYTES_KEPT: usize = 1 << 22;
-        if self.tokens.len() > MOST_TOKENS_KEPT || self.tokens.bytes() > MOST_BYTES_KEPT {
-            self.tokens.clear();
-            self.last_entry.clear();
+        let (tokens, bytes) = self.start.as_ref().map_or((0, 0), |start| (start.len(), start.bytes()));
+        if self.tokens.len() - tokens > MOST_TOKENS_KEPT || self.tokens.bytes() - bytes > MOST_BYTES_KEPT {
+            match &self.start {
+                Some(start) => self.tokens.clone_from(start),
+                None => self.tokens.clear(),
+            }
             self.series = Series::default();
+        }
+        self.earlier += self.entries.len();
+        if self.earlier > u32::MAX as usize / 2 {
+            self.tokens.unmark();
+            self.earlier = 0;
         }
         self.entries.clear();
         self.rows.clear();
@@ -581,8 +581,19 @@ impl TextColumn {
             }
             selected.end_written(self.written(row).unwrap_or_default());
         }
-        // Nothing is added to a selection token by token, but if it were, it would find its place.
-        selected.last_entry = vec![u32::MAX; selected.tokens.len()];
         selected
+    }
+}
+
+/// Counts one occurrence of a token, given with its mark, in the document whose entries begin at `first`.
+#[inline]
+fn count(entries: &mut Vec<(u32, u32)>, first: usize, earlier: usize, (id, mark): (usize, &mut u32)) {
+    if *mark as usize > earlier + first {
+        let (_, occurrences) = &mut entries[*mark as usize - earlier - 1];
+        *occurrences = occurrences.saturating_add(1);
+    } else {
+        entries.push((id as u32, 1));
+        *mark = u32::try_from(earlier + entries.len())
+            .expect("a batch of so many tokens does not fit into memory");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::batch::Batch;
+use crate::batch::{Batch, BatchColumn, TextColumn};
 use crate::error::{Error, Result};
 use crate::estimate;
 use crate::families::text::summary::weight_of_evidence;
@@ -143,6 +143,22 @@ impl Model {
                 better_than_gaussian: choice.better_than_gaussian,
             })
         })
+    }
+
+    /// A batch without rows to score. It numbers tokens as the model does, so that none has to be looked up twice; any
+    /// other batch of the same schema is scored alike.
+    pub fn batch(&self) -> Batch {
+        /// Each batch has a copy of the tokens, which is not worth its memory if there are more.
+        const MOST_TOKENS: usize = 1 << 19;
+        let mut batch = Batch::new(&self.schema);
+        for factor in &self.factors {
+            if let FamilyLikelihood::Text(column, text) = &factor.likelihood
+                && text.tokens.len() <= MOST_TOKENS
+            {
+                batch.columns[*column] = BatchColumn::Text(TextColumn::starting_with(&text.tokens));
+            }
+        }
+        batch
     }
 
     /// log P(class, x) for every row of a batch.

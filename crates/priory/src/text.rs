@@ -64,13 +64,15 @@ impl TextSettings {
         TextSettings { tokens, ..TextSettings::default() }
     }
 
-    /// What the tokens of a document count, from how often each of them occurs in it.
-    pub(crate) fn amounts(&self, occurrences: impl Iterator<Item = u32>, amounts: &mut Vec<f64>) {
-        amounts.clear();
+    /// Appends what the tokens of a document count, from how often each of them occurs in it.
+    pub(crate) fn push_amounts(&self, document: &[(u32, u32)], amounts: &mut Vec<f64>) {
+        let start = amounts.len();
+        let occurrences = document.iter().map(|&(_, occurrences)| f64::from(occurrences));
         match self.frequency {
-            TermFrequency::Counts => amounts.extend(occurrences.map(f64::from)),
-            TermFrequency::Logarithm => amounts.extend(occurrences.map(|f| libm::log1p(f64::from(f)))),
+            TermFrequency::Counts => amounts.extend(occurrences),
+            TermFrequency::Logarithm => amounts.extend(occurrences.map(libm::log1p)),
         }
+        let amounts = &mut amounts[start..];
         if self.length == DocumentLength::Normalized {
             let norm = libm::sqrt(amounts.iter().map(|x| x * x).sum());
             amounts.iter_mut().for_each(|x| *x /= norm);

@@ -4,11 +4,11 @@
 //! shown goes through [`Vocabulary::sorted`], so that no result depends on who arrived first.
 
 use std::cmp::Ordering;
-use std::hash::{BuildHasher, Hasher};
+use std::hash::BuildHasher;
 
 use foldhash::fast::RandomState;
-use hashbrown::HashTable;
 
+use crate::moments::engine::ask;
 use crate::numerics::ordered_bits;
 
 /// Distinct strings, numbered from zero. Two vocabularies are matched by name, never by number.
@@ -16,19 +16,27 @@ use crate::numerics::ordered_bits;
 pub struct Vocabulary {
     bytes: String,
     ends: Vec<usize>,
-    slots: HashTable<Slot>,
-    /// Seeded at random, so that nobody can prepare a file whose names all collide. Ids follow arrival and output
-    /// follows the sort: the hash decides nothing but speed.
-    hasher: RandomState,
+    /// A hash table whose size is a power of two, with linear probing. It is written by hand because a reader of text
+    /// spends most of its time here: so can it ask for the memory of a token some tokens ahead, and everything about a
+    /// short one is in one place. Nothing is there before the first name.
+    slots: Vec<Slot>,
+    seed: Seed,
 }
 
-/// A name in the hash table. Most names are short, and then nothing else has to be fetched to compare them.
+/// A name in the hash table: half of what the memory delivers at a time. Most names are short, and then nothing else has
+/// to be fetched to compare them.
 #[derive(Debug, Clone, Copy)]
+#[repr(align(32))]
 struct Slot {
     spelling: Spelling,
     length: u32,
+    /// [`FREE`] if there is no name.
     id: u32,
+    mark: u32,
 }
+
+const FREE: u32 = u32::MAX;
+const FREE_SLOT: Slot = Slot { spelling: [0; 2], length: 0, id: FREE, mark: 0 };
 
 /// Of up to 16 bytes all, some of them twice; of more the first and the last eight.
 type Spelling = [u64; 2];
@@ -50,19 +58,15 @@ fn spelling(name: &str) -> Spelling {
     }
 }
 
-/// A name of at most 16 bytes, by value.
+/// A name of at most 16 bytes, by value, as [`Vocabulary::ask_short`] makes it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ShortName {
     spelling: Spelling,
+    hash: u64,
     length: u32,
 }
 
 impl ShortName {
-    #[inline]
-    pub(crate) fn new(name: &str) -> Option<Self> {
-        (name.len() <= SHORT).then(|| ShortName { spelling: spelling(name), length: name.len() as u32 })
-    }
-
     /// The bytes of the name, and zeros.
     fn bytes(&self) -> [u8; SHORT] {
         let [first, last] = self.spelling.map(u64::to_le_bytes);
@@ -96,14 +100,14 @@ impl Vocabulary {
 
     /// About how many bytes the names take.
     pub(crate) fn memory(&self) -> usize {
-        self.bytes.len() + size_of_val(&self.ends[..]) + self.slots.allocation_size()
+        self.bytes.len() + size_of_val(&self.ends[..]) + size_of_val(&self.slots[..])
     }
 
     /// Forgets every name but keeps the memory.
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.ends.clear();
-        self.slots.clear();
+        self.slots.fill(FREE_SLOT);
     }
 
     /// The name with this id.
@@ -123,56 +127,115 @@ impl Vocabulary {
     /// The id of a name, if it has one.
     #[inline]
     pub fn get(&self, name: &str) -> Option<usize> {
+        if self.slots.is_empty() {
+            return None;
+        }
         let spelling = spelling(name);
-        self.find(name, spelling, hash_of(&self.hasher, name, spelling))
+        let place = self.place(name, spelling, self.seed.hash(name, spelling));
+        Some(self.slots[place].id).filter(|&id| id != FREE).map(|id| id as usize)
     }
 
     /// The id of a name; a new name gets the next one.
     ///
     /// # Panics
-    /// If there are already 2^32 names.
+    /// If there are already 2^32 - 1 names.
     #[inline]
     pub fn intern(&mut self, name: &str) -> usize {
+        self.intern_marked(name).0
+    }
+
+    /// The same, and a number that whoever counts the names may keep with each of them; it is zero at first.
+    #[inline]
+    pub(crate) fn intern_marked(&mut self, name: &str) -> (usize, &mut u32) {
+        self.make_room();
         let spelling = spelling(name);
-        let hash = hash_of(&self.hasher, name, spelling);
-        match self.find(name, spelling, hash) {
-            Some(id) => id,
-            None => self.append(name, spelling, hash),
+        let place = self.place(name, spelling, self.seed.hash(name, spelling));
+        if self.slots[place].id == FREE {
+            self.append(name, spelling, place);
         }
+        let slot = &mut self.slots[place];
+        (slot.id as usize, &mut slot.mark)
     }
 
-    /// The same for a short name.
+    /// Makes ready to look up a name, and asks for the memory where it will be found. `None` if it is not short.
     #[inline]
-    pub(crate) fn intern_short(&mut self, name: ShortName) -> usize {
-        let hash = hash_short(&self.hasher, name.spelling);
-        let same = |slot: &Slot| slot.spelling == name.spelling && slot.length == name.length;
-        if let Some(slot) = self.slots.find(hash, same) {
-            return slot.id as usize;
+    pub(crate) fn ask_short(&self, name: &str) -> Option<ShortName> {
+        if name.len() > SHORT {
+            return None;
         }
-        let bytes = name.bytes();
-        let text = std::str::from_utf8(&bytes[..name.length as usize]).expect("it was a name");
-        self.append(text, name.spelling, hash)
+        let spelling = spelling(name);
+        let hash = self.seed.hash_short(spelling);
+        if let Some(slot) = self.slots.get(hash as usize & self.slots.len().wrapping_sub(1)) {
+            ask(std::slice::from_ref(slot));
+        }
+        Some(ShortName { spelling, hash, length: name.len() as u32 })
     }
 
+    /// [`intern_marked`](Self::intern_marked) of a short name.
     #[inline]
-    fn find(&self, name: &str, spelling: Spelling, hash: u64) -> Option<usize> {
+    pub(crate) fn intern_short(&mut self, name: &ShortName) -> (usize, &mut u32) {
+        self.make_room();
+        let place = self.find(name.hash, |slot| slot.spelling == name.spelling && slot.length == name.length);
+        if self.slots[place].id == FREE {
+            let bytes = name.bytes();
+            let text = std::str::from_utf8(&bytes[..name.length as usize]).expect("it was a name");
+            self.append(text, name.spelling, place);
+        }
+        let slot = &mut self.slots[place];
+        (slot.id as usize, &mut slot.mark)
+    }
+
+    /// Sets all marks to zero.
+    pub(crate) fn unmark(&mut self) {
+        self.slots.iter_mut().for_each(|slot| slot.mark = 0);
+    }
+
+    /// Where a name stands, or where it would.
+    #[inline]
+    fn place(&self, name: &str, spelling: Spelling, hash: u64) -> usize {
         // A length beyond 2^32 is not told from others by its slot, but such names are compared.
-        let same = |slot: &Slot| {
+        self.find(hash, |slot| {
             slot.spelling == spelling
                 && slot.length == name.len() as u32
                 && (name.len() <= SHORT || self.name(slot.id as usize) == name)
-        };
-        self.slots.find(hash, same).map(|slot| slot.id as usize)
+        })
     }
 
-    fn append(&mut self, name: &str, spelling: Spelling, hash: u64) -> usize {
-        let id = u32::try_from(self.len()).expect("fewer than 2^32 names fit into memory");
+    /// The first slot from where a hash points to that is free or the same; there is always a free one.
+    #[inline]
+    fn find(&self, hash: u64, same: impl Fn(&Slot) -> bool) -> usize {
+        let last = self.slots.len() - 1;
+        let mut place = hash as usize & last;
+        while self.slots[place].id != FREE && !same(&self.slots[place]) {
+            place = (place + 1) & last;
+        }
+        place
+    }
+
+    fn append(&mut self, name: &str, spelling: Spelling, place: usize) {
+        let id = u32::try_from(self.len()).ok().filter(|&id| id != FREE);
+        let id = id.expect("fewer than 2^32 names fit into memory");
         self.bytes.push_str(name);
         self.ends.push(self.bytes.len());
-        let (bytes, ends, hasher) = (&self.bytes, &self.ends, &self.hasher);
-        let rehash = |slot: &Slot| hash_of(hasher, slice(bytes, ends, slot.id as usize), slot.spelling);
-        self.slots.insert_unique(hash, Slot { spelling, length: name.len() as u32, id }, rehash);
-        id as usize
+        self.slots[place] = Slot { spelling, length: name.len() as u32, id, mark: 0 };
+    }
+
+    /// Makes the table so large that one more name fits.
+    #[inline]
+    fn make_room(&mut self) {
+        if self.len() >= names_in(self.slots.len()) {
+            self.resize((2 * self.slots.len()).max(FEWEST_SLOTS));
+        }
+    }
+
+    #[cold]
+    fn resize(&mut self, slots: usize) {
+        let old = std::mem::replace(&mut self.slots, vec![FREE_SLOT; slots]);
+        for slot in old.into_iter().filter(|slot| slot.id != FREE) {
+            let hash = self.seed.hash(self.name(slot.id as usize), slot.spelling);
+            let place = self.find(hash, |_| false);
+            self.slots[place] = slot;
+        }
     }
 
     /// The names with these ids, none of them twice, in this order.
@@ -183,13 +246,11 @@ impl Vocabulary {
         let mut selected = Vocabulary {
             bytes: String::with_capacity(self.bytes.len()),
             ends: Vec::with_capacity(ids.len()),
-            slots: HashTable::with_capacity(ids.len()),
-            hasher: RandomState::default(),
+            slots: vec![FREE_SLOT; slots_for(ids.len())],
+            seed: Seed::default(),
         };
         for &id in ids {
-            let name = self.name(id);
-            let spelling = spelling(name);
-            selected.append(name, spelling, hash_of(&selected.hasher, name, spelling));
+            selected.intern(self.name(id));
         }
         selected
     }
@@ -223,6 +284,17 @@ impl Vocabulary {
             a.0.cmp(&b.0).then_with(|| self.name(a.1 as usize).cmp(self.name(b.1 as usize)))
         });
     }
+}
+
+const FEWEST_SLOTS: usize = 16;
+
+/// How many names a table of so many slots takes: with more, looking one up would pass too many others.
+fn names_in(slots: usize) -> usize {
+    slots / 4 * 3
+}
+
+fn slots_for(names: usize) -> usize {
+    (names + names / 3 + 1).next_power_of_two().max(FEWEST_SLOTS)
 }
 
 /// The first eight bytes of a name, which sort as names do unless they are the same.
@@ -300,18 +372,33 @@ impl<'a> SortKey<'a> {
     }
 }
 
-/// A short name is hashed as one number, which is several times as fast as byte by byte.
-#[inline]
-fn hash_of(hasher: &RandomState, name: &str, spelling: Spelling) -> u64 {
-    if name.len() > SHORT { hasher.hash_one(name) } else { hash_short(hasher, spelling) }
+/// What names are hashed with: random numbers, so that nobody can prepare a file whose names all collide. Ids follow
+/// arrival and output follows the sort: the hash decides nothing but speed.
+#[derive(Clone)]
+struct Seed {
+    short: [u64; 2],
+    long: RandomState,
 }
 
-#[inline]
-fn hash_short(hasher: &RandomState, spelling: Spelling) -> u64 {
-    let [first, last] = spelling.map(u128::from);
-    let mut state = hasher.build_hasher();
-    state.write_u128(first | last << 64);
-    state.finish()
+impl Default for Seed {
+    fn default() -> Self {
+        let long = RandomState::default();
+        Seed { short: [0, 1].map(|i: u64| long.hash_one(i)), long }
+    }
+}
+
+impl Seed {
+    #[inline]
+    fn hash(&self, name: &str, spelling: Spelling) -> u64 {
+        if name.len() > SHORT { self.long.hash_one(name) } else { self.hash_short(spelling) }
+    }
+
+    /// A short name is hashed by one product, whose halves are folded together.
+    #[inline]
+    fn hash_short(&self, [first, last]: Spelling) -> u64 {
+        let product = u128::from(first ^ self.short[0]) * u128::from(last ^ self.short[1]);
+        product as u64 ^ (product >> 64) as u64
+    }
 }
 
 #[inline]
@@ -360,8 +447,8 @@ mod tests {
             (0..text.len()).flat_map(|i| (i..=text.len()).filter_map(move |j| text.get(i..j))).collect();
         let mut vocabulary = Vocabulary::default();
         for name in &names {
-            let id = match ShortName::new(name) {
-                Some(short) => vocabulary.intern_short(short),
+            let id = match vocabulary.ask_short(name) {
+                Some(short) => vocabulary.intern_short(&short).0,
                 None => vocabulary.intern(name),
             };
             assert_eq!(vocabulary.name(id), *name);
@@ -372,6 +459,27 @@ mod tests {
         for (a, b) in [("a", "aa"), ("aaaa", "aaaaa"), ("aaaaaaaa", "aaaaaaaaa"), ("", "\0")] {
             assert_ne!(vocabulary.intern(a), vocabulary.intern(b));
         }
+    }
+
+    #[test]
+    fn marks_stay_with_their_names() {
+        let mut vocabulary = Vocabulary::default();
+        for round in 1..4_u32 {
+            for i in 0..1000_u32 {
+                let (id, mark) =
+                    vocabulary.intern_marked(&format!("a name that is long{}", i % (300 * round)));
+                assert_eq!(id, (i % (300 * round)) as usize);
+                *mark += 1;
+            }
+        }
+        let marks = |vocabulary: &mut Vocabulary| -> u32 {
+            (0..1000).map(|i| *vocabulary.intern_marked(&format!("a name that is long{i}")).1).sum()
+        };
+        assert_eq!(marks(&mut vocabulary.clone()), 3000);
+        vocabulary.unmark();
+        assert_eq!(marks(&mut vocabulary), 0);
+        vocabulary.clear();
+        assert_eq!((vocabulary.get("a name that is long1"), vocabulary.len()), (None, 0));
     }
 
     #[test]

@@ -11,6 +11,11 @@ use proptest::prelude::*;
 /// Tokens are what stands between spaces: how documents are cut up is not the matter here.
 fn batch(schema: &Schema, rows: &[(&str, Option<&str>)]) -> Batch {
     let mut batch = Batch::new(schema);
+    fill(&mut batch, rows);
+    batch
+}
+
+fn fill(batch: &mut Batch, rows: &[(&str, Option<&str>)]) {
     for (class, document) in rows {
         batch.classes.push((!class.is_empty()).then_some(class));
         let BatchColumn::Text(text) = &mut batch.columns[0] else { panic!("the first column is text") };
@@ -26,7 +31,6 @@ fn batch(schema: &Schema, rows: &[(&str, Option<&str>)]) -> Batch {
         }
     }
     batch.rows = rows.len();
-    batch
 }
 
 fn schema() -> Schema {
@@ -457,6 +461,32 @@ proptest! {
                     let sum = explained.log_prior[class] + tokens.absent[class] + met.iter().sum::<f64>();
                     prop_assert!((sum - score).abs() < 1e-9 * score.abs().max(1.0), "{} is not {}", sum, score);
                 }
+            }
+        }
+    }
+
+    /// What numbers its tokens as the model does, batch after batch, is scored to the same bits as what does not.
+    #[test]
+    fn batches_of_the_model_are_scored_like_others(
+        rows in rows(12),
+        asked in prop::collection::vec(prop::collection::vec("([a-j]|a word of over 16 bytes| ){0,12}", 0..5), 1..4),
+        settings in models(),
+    ) {
+        let mut statistics = Statistics::empty(&schema());
+        statistics.observe(&table(&schema(), &rows, false)).unwrap();
+        let Ok(model) = statistics.estimate(&settings) else { return Ok(()) };
+        let mut own = model.batch();
+        for documents in &asked {
+            let documents: Vec<_> = documents.iter().map(|text| ("", Some(text.as_str()))).collect();
+            own.clear();
+            fill(&mut own, &documents);
+            let (found, expected) = (model.score(&own).unwrap(), model.score(&batch(&schema(), &documents)).unwrap());
+            prop_assert_eq!(found.unseen_tokens(), expected.unseen_tokens());
+            let (outcome, expected_outcome) = (found.normalize(), expected.normalize());
+            for row in 0..documents.len() {
+                prop_assert_eq!(outcome.outcome(row), expected_outcome.outcome(row));
+                let bits = |row: &[f64]| row.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+                prop_assert_eq!(bits(found.row(row)), bits(expected.row(row)));
             }
         }
     }

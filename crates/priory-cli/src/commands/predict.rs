@@ -25,7 +25,8 @@ pub(crate) fn run(args: &PredictArgs, threads: usize) -> Result<()> {
     let kept = kept_columns(&args.keep, table.header());
     table.keep(&kept)?;
     let columns = Columns::new(args, &kept, &classes, format)?;
-    let reader = table.reader(model.schema(), Purpose::Scoring)?;
+    let mut reader = table.reader(model.schema(), Purpose::Scoring)?;
+    reader.read_into(model.batch());
     let task = Task { model: &model, reader: &reader, columns: &columns, threads };
     let seen = match (format, &args.output) {
         (PredictionFormat::Csv, output) => task.write_text(Syntax::Csv, output.as_deref())?,

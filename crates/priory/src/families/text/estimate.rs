@@ -191,9 +191,8 @@ impl Formula {
     }
 
     /// What a token adds to that in a class that counted it.
-    pub(crate) fn extra(&self, count: f64, pooled: f64, sums: &Sums) -> Extra {
+    pub(crate) fn extra(&self, count: f64, pooled: f64, default: f64, sums: &Sums) -> Extra {
         let (own, rest) = self.added(sums.tokens);
-        let default = self.default(pooled, sums);
         let log = match self.amounts {
             Amounts::Background(lambda) => {
                 let p = mixed(lambda, count, pooled, sums);
@@ -300,6 +299,13 @@ impl<'a> TextEstimate<'a> {
         self.statistics.counts.cells(token).map(|cell| self.formula.count(&cell)).sum()
     }
 
+    /// What a token counts in all classes, if that matters, and what it adds in every class that never counted it.
+    pub(crate) fn default(&self, token: usize) -> (f64, f64) {
+        let pooled = if self.formula.default_depends_on_token() { self.pooled(token) } else { 0.0 };
+        let sums = Sums { total: 0.0, pooled: self.pooled_total, tokens: self.tokens };
+        (pooled, self.formula.default(pooled, &sums))
+    }
+
     /// log P(document | class) for every class, as if one training row that holds this document had not been there.
     pub(crate) fn ln_without(&self, batch: &Batch, column: usize, row: usize, removed: Removed) -> Vec<f64> {
         let text = batch.text(column);
@@ -324,10 +330,11 @@ impl<'a> TextEstimate<'a> {
             *score = amount * self.formula.constant(&sums);
             for token in &left.tokens {
                 let pooled = token.pooled;
-                *score += token.amount * self.formula.default(pooled, &sums);
+                let default = self.formula.default(pooled, &sums);
+                *score += token.amount * default;
                 let count = token.cell(class).now;
                 if count > 0.0 {
-                    let extra = self.formula.extra(count, pooled, &sums);
+                    let extra = self.formula.extra(count, pooled, default, &sums);
                     *score += token.amount * extra.log;
                     hits += 1;
                     certain += u32::from(extra.certain);
@@ -401,7 +408,7 @@ impl<'a> TextEstimate<'a> {
     /// What the statistics would be without a document, as far as it matters to that document.
     fn left(&self, text: &TextColumn, document: &[(u32, u32)], removed: Removed) -> Left {
         let mut amounts = Vec::new();
-        self.statistics.settings.amounts(document.iter().map(|&(_, count)| count), &mut amounts);
+        self.statistics.settings.push_amounts(document, &mut amounts);
         let row = self.formula.total_row();
         let mut totals: Vec<ExactSum> =
             (0..self.classes()).map(|class| self.statistics.totals.exact(row, class)).collect();

@@ -1,9 +1,13 @@
 //! The logarithms of a text column, ready to be added up for the tokens that a document has.
 
-use super::estimate::TextEstimate;
+use std::sync::Arc;
+
+use super::estimate::{Base, Sums, TextEstimate};
+use super::lists::{ListSums, Lists};
+use super::rows::{RowSums, Rows};
 use crate::batch::TextColumn;
 use crate::families::text::estimate::Formula;
-use crate::moments::engine::ask;
+use crate::settings::Family;
 use crate::text::TextSettings;
 use crate::vocabulary::Vocabulary;
 
@@ -12,14 +16,8 @@ use crate::vocabulary::Vocabulary;
 pub(crate) struct TextLikelihood {
     settings: TextSettings,
     pub(crate) formula: Formula,
-    pub(crate) tokens: Vocabulary,
-    /// Where the cells of each token end.
-    ends: Vec<u32>,
-    /// The class of each cell; [`CERTAIN`] is set where every document of the class has the token.
-    classes: Vec<u32>,
-    extra: Vec<f64>,
-    /// What each token adds in every class; a single entry if it is the same for all.
-    default: Vec<f64>,
+    pub(crate) tokens: Arc<Vocabulary>,
+    logs: Logs,
     /// One entry per class, likewise below.
     constant: Vec<f64>,
     base: Vec<f64>,
@@ -28,11 +26,14 @@ pub(crate) struct TextLikelihood {
     needed: Vec<u32>,
     /// Whether a document is impossible with a token that the class never counted.
     needs_all: Vec<bool>,
-    /// Whether any of that can happen.
-    can_be_impossible: bool,
 }
 
-const CERTAIN: u32 = 1 << 31;
+/// `default` and `extra` of every token. Both forms give the same sums to the last bit.
+#[derive(Debug, Clone)]
+enum Logs {
+    Rows(Rows),
+    Lists(Lists),
+}
 
 /// A token of a document and what it adds to each class.
 #[derive(Debug, Clone)]
@@ -48,52 +49,36 @@ impl TextLikelihood {
         let (statistics, formula) = (&*estimate.statistics, estimate.formula);
         let (tokens, classes) = (statistics.tokens.len(), estimate.classes());
         let sums: Vec<_> = (0..classes).map(|class| estimate.sums(class)).collect();
+        let bases: Vec<Base> = match formula.family {
+            Family::Bernoulli => (0..classes).map(|class| estimate.base(class, &sums[class])).collect(),
+            _ => vec![Base::default(); classes],
+        };
+        let needs_all: Vec<bool> =
+            sums.iter().map(|sums| formula.zero_is_impossible() && !formula.is_ignorant(sums)).collect();
+        let can_be_impossible = needs_all.contains(&true) || bases.iter().any(|base| base.needed > 0);
+        let cells = statistics.counts.all_cells().len();
+        let logs = if !can_be_impossible && Rows::suit(tokens, classes, cells) {
+            Logs::Rows(rows(estimate, &sums))
+        } else {
+            Logs::Lists(lists(estimate, &sums, Lists::new(tokens, cells, can_be_impossible)))
+        };
         let mut likelihood = TextLikelihood {
             settings: statistics.settings.clone(),
             formula,
-            tokens: statistics.tokens.clone(),
-            ends: Vec::with_capacity(tokens),
-            classes: Vec::with_capacity(statistics.counts.all_cells().len()),
-            extra: Vec::with_capacity(statistics.counts.all_cells().len()),
-            default: Vec::new(),
+            tokens: Arc::new(statistics.tokens.clone()),
+            logs,
             constant: sums.iter().map(|sums| formula.constant(sums)).collect(),
-            base: vec![0.0; classes],
+            base: bases.iter().map(|base| base.log).collect(),
             scale: vec![1.0; classes],
-            needed: vec![0; classes],
-            needs_all: sums
-                .iter()
-                .map(|sums| formula.zero_is_impossible() && !formula.is_ignorant(sums))
-                .collect(),
-            can_be_impossible: false,
+            needed: bases.iter().map(|base| base.needed).collect(),
+            needs_all,
         };
-        let by_token = formula.default_depends_on_token();
-        for token in 0..tokens {
-            let pooled = if by_token { estimate.pooled(token) } else { 0.0 };
-            if by_token || token == 0 {
-                likelihood.default.push(sums.first().map_or(0.0, |sums| formula.default(pooled, sums)));
-            }
-            for cell in statistics.counts.cells(token) {
-                let class = cell.class as usize;
-                let extra = formula.extra(formula.count(&cell), pooled, &sums[class]);
-                likelihood.extra.push(extra.log);
-                likelihood.classes.push(cell.class | if extra.certain { CERTAIN } else { 0 });
-            }
-            likelihood.ends.push(likelihood.classes.len() as u32);
-        }
-        if formula.family == crate::settings::Family::Bernoulli {
-            for (class, sums) in sums.iter().enumerate() {
-                let base = estimate.base(class, sums);
-                (likelihood.base[class], likelihood.needed[class]) = (base.log, base.needed);
-            }
-        }
-        if formula.family == crate::settings::Family::ComplementNormalized {
+        if formula.family == Family::ComplementNormalized {
             likelihood.scale = match &statistics.whole {
                 Some(whole) => whole.scale.clone(),
                 None => likelihood.sizes(tokens).into_iter().map(inverse).collect(),
             };
         }
-        likelihood.can_be_impossible =
-            likelihood.needs_all.contains(&true) || likelihood.needed.iter().any(|&needed| needed > 0);
         likelihood
     }
 
@@ -107,15 +92,27 @@ impl TextLikelihood {
         let shared: f64 = (0..tokens).map(|token| self.default(token)).sum();
         let mut sizes: Vec<f64> =
             self.constant.iter().map(|constant| constant * tokens as f64 + shared).collect();
-        for (class, extra) in self.classes.iter().zip(&self.extra) {
-            sizes[(class & !CERTAIN) as usize] += extra;
+        for token in 0..tokens {
+            self.for_each_extra(token, |class, extra| sizes[class] += extra);
         }
         sizes.into_iter().map(f64::abs).collect()
     }
 
-    #[inline]
     fn default(&self, token: usize) -> f64 {
-        if self.default.len() == 1 { self.default[0] } else { self.default[token] }
+        match &self.logs {
+            Logs::Rows(rows) => rows.default(token),
+            Logs::Lists(lists) => lists.default(token),
+        }
+    }
+
+    /// Shows the classes that counted a token, and perhaps others, with what it adds to its default there.
+    fn for_each_extra(&self, token: usize, mut each: impl FnMut(usize, f64)) {
+        match &self.logs {
+            Logs::Rows(rows) => {
+                (0..self.constant.len()).for_each(|class| each(class, rows.extra(token, class)))
+            }
+            Logs::Lists(lists) => lists.cells(token).for_each(|(class, extra)| each(class, extra)),
+        }
     }
 
     /// Adds log P(document | class) of every row to its scores, and marks the rows that have a token which was met.
@@ -126,43 +123,52 @@ impl TextLikelihood {
         scores: &mut [f64],
         evidence: &mut [bool],
     ) -> u64 {
-        const NEVER_MET: u32 = u32::MAX;
-        const NOT_ASKED: u32 = u32::MAX - 1;
-        /// The logarithms of tokens lie all over the memory: they are asked for some tokens before they are needed.
-        const ASKED_AHEAD: usize = 8;
-        let mut ids = Vec::new();
-        let mut id_of = vec![NOT_ASKED; column.tokens().len()];
-        let mut id = |token: u32| {
-            let id = &mut id_of[token as usize];
-            if *id == NOT_ASKED {
-                let name = column.tokens().name(token as usize);
-                *id = self.tokens.get(name).map_or(NEVER_MET, |id| id as u32);
-            }
-            *id
-        };
-        let mut adder = Adder::new(self);
-        let mut unseen = 0;
-        for (row, scores) in scores.chunks_exact_mut(self.constant.len()).enumerate() {
-            let Some(document) = column.document(row) else { continue };
-            self.settings.amounts(document.iter().map(|&(_, count)| count), &mut adder.amounts);
-            adder.start();
-            ids.clear();
-            ids.extend(document.iter().map(|&(token, _)| id(token)));
-            for (i, &id) in ids.iter().enumerate() {
-                if let Some(&later) = ids.get(i + ASKED_AHEAD).filter(|&&later| later != NEVER_MET) {
-                    ask(&self.extra[self.cells(later as usize)]);
+        /// So many documents are looked up before they are added up: a table of their tokens stays near.
+        const AT_ONCE: usize = 64;
+        let mut documents = Documents::new(self, column);
+        let (mut row_sums, mut list_sums) = (RowSums::default(), ListSums::new(self.constant.len()));
+        let scores = scores.chunks_mut(AT_ONCE * self.constant.len());
+        for (i, (scores, evidence)) in scores.zip(evidence.chunks_mut(AT_ONCE)).enumerate() {
+            documents.look_up(i * AT_ONCE, evidence);
+            let scores = scores.chunks_exact_mut(self.constant.len()).enumerate();
+            match &self.logs {
+                Logs::Rows(rows) => {
+                    rows.add_up(&documents.tokens, &documents.ends, &documents.amounts, &mut row_sums);
+                    for (document, scores) in scores.filter(|(document, _)| documents.met[*document]) {
+                        let (amount, default, extras) = rows.sums_of(&row_sums, document);
+                        self.finish(amount, default, extras, scores);
+                    }
                 }
-                match id {
-                    NEVER_MET => unseen += 1,
-                    id => adder.add(id as usize, i),
+                Logs::Lists(lists) => {
+                    for (document, scores) in scores.filter(|(document, _)| documents.met[*document]) {
+                        documents.add_up(document, lists, &mut list_sums);
+                        let extras = list_sums.extra.iter().copied();
+                        self.finish(list_sums.amount, list_sums.default, extras, scores);
+                        self.rule_out(&list_sums, scores);
+                    }
                 }
-            }
-            if adder.known > 0 {
-                evidence[row] = true;
-                adder.finish(scores);
             }
         }
-        unseen
+        documents.unseen
+    }
+
+    /// Adds what a document comes to, from its sums, to its scores.
+    fn finish(&self, amount: f64, default: f64, extras: impl Iterator<Item = f64>, scores: &mut [f64]) {
+        for (class, (score, extra)) in scores.iter_mut().zip(extras).enumerate() {
+            let sum = extra + amount * self.constant[class] + default;
+            *score += self.base[class] + self.scale[class] * sum;
+        }
+    }
+
+    /// Rules out the classes in which a document is impossible.
+    fn rule_out(&self, sums: &ListSums, scores: &mut [f64]) {
+        for (class, score) in scores.iter_mut().enumerate() {
+            if (self.needs_all[class] && sums.hits[class] < sums.known)
+                || sums.certain[class] < self.needed[class]
+            {
+                *score = f64::NEG_INFINITY;
+            }
+        }
     }
 
     /// log P(document | class) of one row for each class, and whether any of its tokens was met in training.
@@ -183,7 +189,7 @@ impl TextLikelihood {
     ) -> (Vec<TokenContribution>, Vec<f64>) {
         let document = column.document(row).unwrap_or_default();
         let mut amounts = Vec::new();
-        self.settings.amounts(document.iter().map(|&(_, count)| count), &mut amounts);
+        self.settings.push_amounts(document, &mut amounts);
         let tokens = document.iter().zip(&amounts).map(|(&(token, occurrences), &amount)| {
             let name = column.tokens().name(token as usize);
             let amount = if self.formula.counts_presence() { 1.0 } else { amount };
@@ -197,11 +203,10 @@ impl TextLikelihood {
     pub(crate) fn of_token(&self, id: usize, amount: f64) -> Vec<f64> {
         let mut logs: Vec<f64> = self.constant.iter().map(|constant| constant + self.default(id)).collect();
         let mut met = vec![false; logs.len()];
-        for i in self.cells(id) {
-            let class = (self.classes[i] & !CERTAIN) as usize;
-            logs[class] += self.extra[i];
+        self.for_each_extra(id, |class, extra| {
+            logs[class] += extra;
             met[class] = true;
-        }
+        });
         for (class, log) in logs.iter_mut().enumerate() {
             *log = if self.needs_all[class] && !met[class] {
                 f64::NEG_INFINITY
@@ -211,11 +216,35 @@ impl TextLikelihood {
         }
         logs
     }
+}
 
-    fn cells(&self, id: usize) -> std::ops::Range<usize> {
-        let start = if id == 0 { 0 } else { self.ends[id - 1] };
-        start as usize..self.ends[id] as usize
+fn rows(estimate: &TextEstimate<'_>, sums: &[Sums]) -> Rows {
+    let (statistics, formula) = (&*estimate.statistics, estimate.formula);
+    let mut rows = Rows::new(statistics.tokens.len(), sums.len());
+    for token in 0..statistics.tokens.len() {
+        let (pooled, default) = estimate.default(token);
+        let extras = statistics.counts.cells(token).map(|cell| {
+            let class = cell.class as usize;
+            (class, formula.extra(formula.count(&cell), pooled, default, &sums[class]).log)
+        });
+        rows.set(token, default, extras);
     }
+    rows
+}
+
+fn lists(estimate: &TextEstimate<'_>, sums: &[Sums], mut lists: Lists) -> Lists {
+    let (statistics, formula) = (&*estimate.statistics, estimate.formula);
+    for token in 0..statistics.tokens.len() {
+        let (pooled, default) = estimate.default(token);
+        if token == 0 || formula.default_depends_on_token() {
+            lists.push_default(default);
+        }
+        lists.push(statistics.counts.cells(token).map(|cell| {
+            let class = cell.class as usize;
+            (class, formula.extra(formula.count(&cell), pooled, default, &sums[class]))
+        }));
+    }
+    lists
 }
 
 /// What makes the weights of a class add up to one. Where every weight is zero, nothing is left to divide.
@@ -223,79 +252,143 @@ fn inverse(size: f64) -> f64 {
     if size > 0.0 { 1.0 / size } else { 0.0 }
 }
 
-/// Adds up one document after the other.
-struct Adder<'a> {
+/// Some documents of a column, by the numbers that the model gives their tokens.
+struct Documents<'a> {
     likelihood: &'a TextLikelihood,
-    presence: bool,
+    column: &'a TextColumn,
+    /// Unless the column has the numbers of the model: those of its tokens, where they were asked for.
+    number_of: Option<Vec<u32>>,
+    /// Document after document; a token that was never met has the number after the last.
+    tokens: Vec<u32>,
+    /// Where each document ends.
+    ends: Vec<usize>,
+    /// What each token counts; empty if all count 1.
     amounts: Vec<f64>,
-    sums: Vec<f64>,
-    hits: Vec<u32>,
-    certain: Vec<u32>,
-    known: u32,
-    amount: f64,
-    shared: f64,
+    /// Whether a document has any token that was met.
+    met: Vec<bool>,
+    /// How many tokens of all documents so far were not.
+    unseen: u64,
 }
 
-impl<'a> Adder<'a> {
-    fn new(likelihood: &'a TextLikelihood) -> Self {
-        let classes = likelihood.constant.len();
-        Adder {
+const NOT_ASKED: u32 = u32::MAX;
+
+impl<'a> Documents<'a> {
+    fn new(likelihood: &'a TextLikelihood, column: &'a TextColumn) -> Self {
+        let same = column.starts_with(&likelihood.tokens);
+        Documents {
             likelihood,
-            presence: likelihood.formula.counts_presence(),
+            column,
+            number_of: (!same).then(|| vec![NOT_ASKED; column.tokens().len()]),
+            tokens: Vec::new(),
+            ends: Vec::new(),
             amounts: Vec::new(),
-            sums: vec![0.0; classes],
-            hits: vec![0; classes],
-            certain: vec![0; classes],
-            known: 0,
-            amount: 0.0,
-            shared: 0.0,
+            met: Vec::new(),
+            unseen: 0,
         }
     }
 
-    fn start(&mut self) {
-        self.sums.fill(0.0);
-        self.hits.fill(0);
-        self.certain.fill(0);
-        (self.known, self.amount, self.shared) = (0, 0.0, 0.0);
-    }
-
-    #[inline]
-    fn add(&mut self, id: usize, i: usize) {
-        let likelihood = self.likelihood;
-        let amount = if self.presence { 1.0 } else { self.amounts[i] };
-        self.known += 1;
-        self.amount += amount;
-        self.shared += amount * likelihood.default(id);
-        let cells = likelihood.cells(id);
-        let (classes, extra) = (&likelihood.classes[cells.clone()], &likelihood.extra[cells]);
-        if likelihood.can_be_impossible {
-            for (&class, extra) in classes.iter().zip(extra) {
-                let index = (class & !CERTAIN) as usize;
-                self.sums[index] += amount * extra;
-                self.hits[index] += 1;
-                self.certain[index] += u32::from(class & CERTAIN != 0);
-            }
-        } else if extra.len() == self.sums.len() {
-            // Every class has the token: their cells stand in order.
-            self.sums.iter_mut().zip(extra).for_each(|(sum, extra)| *sum += amount * extra);
-        } else {
-            for (&class, extra) in classes.iter().zip(extra) {
-                self.sums[class as usize] += amount * extra;
-            }
+    /// Looks up the documents from this row on, and marks those that have a token which was met.
+    fn look_up(&mut self, first: usize, evidence: &mut [bool]) {
+        self.tokens.clear();
+        self.ends.clear();
+        self.amounts.clear();
+        self.met.clear();
+        for (row, evidence) in (first..).zip(evidence) {
+            let document = self.column.document(row).unwrap_or_default();
+            let never_met = self.add(document);
+            self.unseen += never_met as u64;
+            self.met.push(never_met < document.len());
+            *evidence |= never_met < document.len();
+            self.ends.push(self.tokens.len());
         }
     }
 
-    fn finish(&self, scores: &mut [f64]) {
-        let likelihood = self.likelihood;
-        for (class, score) in scores.iter_mut().enumerate() {
-            let sum = self.sums[class] + self.amount * likelihood.constant[class] + self.shared;
-            *score += likelihood.base[class] + likelihood.scale[class] * sum;
-            if likelihood.can_be_impossible
-                && ((likelihood.needs_all[class] && self.hits[class] < self.known)
-                    || self.certain[class] < likelihood.needed[class])
-            {
-                *score = f64::NEG_INFINITY;
+    /// Appends a document and returns how many of its tokens were never met.
+    fn add(&mut self, document: &[(u32, u32)]) -> usize {
+        let TextLikelihood { settings, formula, tokens, .. } = self.likelihood;
+        let none = tokens.len() as u32;
+        let start = self.tokens.len();
+        match &mut self.number_of {
+            None => self.tokens.extend(document.iter().map(|&(token, _)| token.min(none))),
+            Some(number_of) => self.tokens.extend(document.iter().map(|&(token, _)| {
+                let number = &mut number_of[token as usize];
+                if *number == NOT_ASKED {
+                    let name = self.column.tokens().name(token as usize);
+                    *number = tokens.get(name).map_or(none, |id| id as u32);
+                }
+                *number
+            })),
+        }
+        if !formula.counts_presence() {
+            settings.push_amounts(document, &mut self.amounts);
+        }
+        self.tokens[start..].iter().filter(|&&token| token == none).count()
+    }
+
+    /// Adds up one of the documents.
+    fn add_up(&self, document: usize, lists: &Lists, sums: &mut ListSums) {
+        /// Lists are needed in no order of theirs: they are asked for some tokens before.
+        const AHEAD: usize = 8;
+        let start = if document == 0 { 0 } else { self.ends[document - 1] };
+        sums.start();
+        for i in start..self.ends[document] {
+            if let Some(&later) = self.tokens.get(i + AHEAD) {
+                lists.ask(later);
             }
+            sums.add(lists, self.tokens[i], self.amounts.get(i).copied().unwrap_or(1.0));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::batch::Batch;
+    use crate::families::CountedRow;
+    use crate::families::text::TextStatistics;
+    use crate::settings::{Settings, Smoothing};
+
+    /// Documents of words that are the more frequent the less their number, in some classes; the same every time.
+    fn documents(count: usize) -> TextColumn {
+        let mut column = TextColumn::default();
+        let mut state = 1_u64;
+        for _ in 0..count {
+            for _ in 0..30 {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                column.add(&format!("word{}", (state >> 30) % (1 << (state >> 60))));
+            }
+            column.end_document();
+        }
+        column
+    }
+
+    #[test]
+    fn rows_and_lists_give_the_same_bits() {
+        let column = documents(200);
+        for (family, classes) in
+            [Family::Multinomial, Family::ComplementPresence, Family::ComplementNormalized, Family::Bernoulli]
+                .into_iter()
+                .flat_map(|family| [1, 2, 6, 7, 20].map(|classes| (family, classes)))
+        {
+            let mut statistics = TextStatistics::empty(&TextSettings::default());
+            let counted: Vec<_> =
+                (0..150).map(|row| CountedRow { row, class: row % classes as u32 }).collect();
+            statistics.observe(&column, &counted, &Batch::default(), classes);
+            let statistics = statistics.canonical(&(0..classes).collect::<Vec<_>>());
+            let mut settings = Settings::default();
+            (settings.text.model, settings.text.smoothing) = (Some(family), Smoothing::Lidstone(0.3));
+            let estimate = TextEstimate::new(&statistics, &settings, "text").unwrap();
+            let sums: Vec<_> = (0..classes).map(|class| estimate.sums(class)).collect();
+            let bits = |logs| {
+                let likelihood = TextLikelihood { logs, ..TextLikelihood::new(&estimate) };
+                let (mut scores, mut evidence) = (vec![-1.5; 200 * classes], vec![false; 200]);
+                let unseen = likelihood.add_log_likelihood(&column, &mut scores, &mut evidence);
+                let sizes = likelihood.sizes(statistics.tokens.len());
+                (scores.into_iter().chain(sizes).map(f64::to_bits).collect::<Vec<_>>(), evidence, unseen)
+            };
+            let as_rows = bits(Logs::Rows(rows(&estimate, &sums)));
+            assert_eq!(as_rows, bits(Logs::Lists(lists(&estimate, &sums, Lists::new(0, 0, false)))));
+            assert!(as_rows.2 > 0, "some tokens of the last documents were never met");
         }
     }
 }

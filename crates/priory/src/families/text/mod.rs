@@ -6,6 +6,8 @@
 pub(crate) mod choose;
 pub(crate) mod estimate;
 pub(crate) mod likelihood;
+mod lists;
+mod rows;
 pub(crate) mod summary;
 pub(crate) mod table;
 pub(crate) mod whole;
@@ -136,7 +138,8 @@ impl TextStatistics {
                 continue;
             };
             self.totals.add(DOCUMENTS_ROW, class, weight);
-            self.settings.amounts(document.iter().map(|&(_, count)| count), &mut amounts);
+            amounts.clear();
+            self.settings.push_amounts(document, &mut amounts);
             let mut whole_terms = 0.0;
             for (&(token, _), amount) in document.iter().zip(&amounts) {
                 let id = self.known.id(token as usize, column, &mut self.tokens);
