@@ -88,6 +88,12 @@ impl ShortName {
 }
 
 impl Vocabulary {
+    /// An empty vocabulary with room for so many names.
+    pub(crate) fn with_capacity(names: usize) -> Self {
+        let slots = vec![FREE_SLOT; slots_for(names)];
+        Vocabulary { bytes: String::new(), ends: Vec::with_capacity(names), slots, seed: Seed::default() }
+    }
+
     /// How many names there are.
     pub fn len(&self) -> usize {
         self.ends.len()
@@ -243,12 +249,8 @@ impl Vocabulary {
         if ids.len() == self.len() && ids.is_sorted() {
             return self.clone();
         }
-        let mut selected = Vocabulary {
-            bytes: String::with_capacity(self.bytes.len()),
-            ends: Vec::with_capacity(ids.len()),
-            slots: vec![FREE_SLOT; slots_for(ids.len())],
-            seed: Seed::default(),
-        };
+        let mut selected = Vocabulary::with_capacity(ids.len());
+        selected.bytes.reserve(self.bytes.len());
         for &id in ids {
             selected.intern(self.name(id));
         }

@@ -465,6 +465,33 @@ proptest! {
         }
     }
 
+    /// Parts that are in order, which are merged in order, make the same file as any others; and so does taking one away
+    /// again.
+    #[test]
+    fn parts_in_order_are_merged_alike(
+        first in rows(12), second in rows(12), weighted in any::<bool>(), settled in any::<[bool; 2]>(),
+    ) {
+        let part = |rows: &[Row], settled: bool| {
+            let mut statistics = Statistics::empty(&schema());
+            statistics.observe(&table(&schema(), rows, weighted)).unwrap();
+            if settled {
+                statistics.settle();
+            }
+            statistics
+        };
+        let whole = part(&[&first[..], &second[..]].concat(), false);
+        let mut merged = part(&first, settled[0]);
+        merged.merge(&part(&second, settled[1])).unwrap();
+        let file = |statistics: &Statistics| write_file(statistics, &Settings::default());
+        prop_assert_eq!(file(&merged), file(&whole));
+        // New documents find their tokens after a merge.
+        merged.observe(&table(&schema(), &first, weighted)).unwrap();
+        merged.forget(&table(&schema(), &second, weighted)).unwrap();
+        let mut twice = part(&first, false);
+        twice.merge(&part(&first, true)).unwrap();
+        prop_assert_eq!(file(&merged), file(&twice));
+    }
+
     /// What numbers its tokens as the model does, batch after batch, is scored to the same bits as what does not.
     #[test]
     fn batches_of_the_model_are_scored_like_others(

@@ -9,6 +9,8 @@ pub(crate) mod lookup;
 pub(crate) mod number;
 pub(crate) mod text;
 
+use std::sync::Arc;
+
 use bernoulli::{BernoulliLikelihood, Sides};
 use categorical::{CategoricalLikelihood, CategoryEstimate, CategoryStatistics, MISSING_ROW};
 use counted::CountedNumbers;
@@ -212,7 +214,7 @@ impl FamilyStatistics {
             FamilyStatistics::Joint(joint) => joint.counts.scale(power),
             FamilyStatistics::Number(_, number) => number.scale(power),
             FamilyStatistics::Text(_, text) => {
-                text.counts.scale(power);
+                Arc::make_mut(&mut text.counts).scale(power);
                 text.totals.scale(power);
             }
             FamilyStatistics::Group(group) => group.scale(power),

@@ -304,7 +304,8 @@ fn read_names_in(
     let bytes = file.take_bytes(&format!("{prefix}.names"))?;
     let invalid = || refused(format!("the names of `{prefix}` cannot be read"));
     let text = std::str::from_utf8(&bytes).map_err(|_| invalid())?;
-    let mut names = Vocabulary::default();
+    // All but one of distinct names have a byte, whatever a file says.
+    let mut names = Vocabulary::with_capacity(ends.len().min(text.len() + 1));
     let mut start = 0;
     for end in ends {
         let end = usize::try_from(end).map_err(|_| invalid())?;

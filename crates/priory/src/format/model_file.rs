@@ -149,7 +149,7 @@ impl Words<'_> {
                 found.insert(position, token);
             }
         }
-        text.tokens = found.values().copied().collect::<Vocabulary>();
+        text.tokens = found.values().copied().collect::<Vocabulary>().into();
         let (mut ends, mut cells) = (Vec::with_capacity(found.len()), Vec::new());
         for &position in found.keys() {
             self.read_cells(position, &mut cells)?;
@@ -158,7 +158,8 @@ impl Words<'_> {
         let possible = |cell: &Cell| cell.documents <= text.totals.get(DOCUMENTS_ROW, cell.class as usize);
         text.counts = TokenTable::from_cells(classes, &ends, cells.iter().copied(), [&[], &[]])
             .filter(|_| text.tokens.is_sorted_by_bytes() && cells.iter().all(possible))
-            .ok_or_else(wrong)?;
+            .ok_or_else(wrong)?
+            .into();
         Ok(())
     }
 

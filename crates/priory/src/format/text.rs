@@ -41,7 +41,7 @@ pub(super) fn read(
 ) -> Result<()> {
     let prefix = format!("column.{column}");
     let wrong = || refused(format!("the tokens of `{prefix}` are not in canonical form"));
-    text.tokens = read_names_in(file, &prefix, |a, b| a.cmp(b))?;
+    text.tokens = read_names_in(file, &prefix, |a, b| a.cmp(b))?.into();
     let ends = file.take_u64(&format!("{prefix}.cells"))?;
     let class_of = file.take_u16(&format!("{prefix}.classes"))?;
     let (documents, document_residue) = read_counts(file, &format!("{prefix}.documents"))?;
@@ -52,7 +52,7 @@ pub(super) fn read(
     let counts = class_of.into_iter().zip(documents).zip(terms);
     let cells = counts.map(|((class, documents), terms)| Cell { class: u32::from(class), documents, terms });
     let residue = [&document_residue[..], &term_residue[..]];
-    text.counts = TokenTable::from_cells(classes, &ends, cells, residue).ok_or_else(wrong)?;
+    text.counts = TokenTable::from_cells(classes, &ends, cells, residue).ok_or_else(wrong)?.into();
     text.totals = read_tally(file, &format!("{prefix}.totals"), TOTALS, classes)?;
     if !text.is_consistent() {
         return Err(refused(format!("the counts of `{prefix}` contradict each other")));

@@ -131,6 +131,15 @@ pub(crate) fn chosen_pseudocount(statistics: &TextStatistics, formula: &Formula)
     alpha(best_of(&mut (decade - 4..=decade + 4)))
 }
 
+/// What is left of a count in d documents without one of them, if there is another.
+fn without_one(count: f64, d: f64) -> f64 {
+    match d > 1.0 {
+        true if count == d => count - 1.0, // division would take long
+        true => count - count / d,
+        false => 0.0,
+    }
+}
+
 /// What the criterion needs of the counts: cells that are alike are counted together.
 struct LeftOut {
     bernoulli: bool,
@@ -160,7 +169,7 @@ impl LeftOut {
         let largest =
             statistics.counts.all_cells().map(|cell| cell.documents.max(cell.terms)).fold(0.0, f64::max);
         let side = (largest as usize).min(255) + 1;
-        let is_small = |x: f64| x < side as f64 && x.fract() == 0.0;
+        let is_small = |x: f64| x < side as f64 && x as u8 as f64 == x;
         let mut small = vec![0.0; side * side];
         for token in 0..statistics.tokens.len() {
             let cells = || statistics.counts.cells(token);
@@ -170,7 +179,7 @@ impl LeftOut {
             left.tokens += 1.0;
             for cell in cells() {
                 let (count, d) = (formula.count(&cell), cell.documents);
-                let rest = if d > 1.0 { count - count / d } else { 0.0 };
+                let rest = without_one(count, d);
                 let (total, total_left) = &mut left.totals[cell.class as usize];
                 *total += count;
                 *total_left += rest;
@@ -186,8 +195,7 @@ impl LeftOut {
             }
         }
         for (i, &weight) in small.iter().enumerate().filter(|(_, weight)| **weight > 0.0) {
-            let (count, d) = ((i / side) as f64, (i % side) as f64);
-            let rest = if d > 1.0 { count - count / d } else { 0.0 };
+            let rest = without_one((i / side) as f64, (i % side) as f64);
             *left.present.entry(rest.to_bits()).or_default() += weight;
         }
         if bernoulli {

@@ -65,7 +65,7 @@ impl TextLikelihood {
         let mut likelihood = TextLikelihood {
             settings: statistics.settings.clone(),
             formula,
-            tokens: Arc::new(statistics.tokens.clone()),
+            tokens: Arc::clone(&statistics.tokens),
             logs,
             constant: sums.iter().map(|sums| formula.constant(sums)).collect(),
             base: bases.iter().map(|base| base.log).collect(),

@@ -12,6 +12,8 @@ pub(crate) mod summary;
 pub(crate) mod table;
 pub(crate) mod whole;
 
+use std::sync::Arc;
+
 use crate::batch::{Batch, Series, TextColumn};
 use crate::error::{Error, Result};
 use crate::families::CountedRow;
@@ -65,8 +67,9 @@ pub(crate) const TOTALS: usize = 4;
 #[derive(Debug, Clone)]
 pub(crate) struct TextStatistics {
     pub(crate) settings: TextSettings,
-    pub(crate) tokens: Vocabulary,
-    pub(crate) counts: TokenTable,
+    /// Both are shared with copies and models as long as nobody changes them: there may be millions.
+    pub(crate) tokens: Arc<Vocabulary>,
+    pub(crate) counts: Arc<TokenTable>,
     /// One row for each of the sums above.
     pub(crate) totals: Tally,
     /// Set if these are only the tokens that some documents have: what follows from all of them.
@@ -95,9 +98,9 @@ impl Known {
 
     /// The id of a token, which may be new.
     #[inline]
-    fn id(&mut self, token: usize, column: &TextColumn, tokens: &mut Vocabulary) -> usize {
+    fn id(&mut self, token: usize, column: &TextColumn, tokens: &mut Arc<Vocabulary>) -> usize {
         if self.id_of[token] == UNKNOWN {
-            self.id_of[token] = tokens.intern(column.tokens().name(token)) as u32;
+            self.id_of[token] = Arc::make_mut(tokens).intern(column.tokens().name(token)) as u32;
         }
         self.id_of[token] as usize
     }
@@ -107,8 +110,8 @@ impl TextStatistics {
     pub(crate) fn empty(settings: &TextSettings) -> Self {
         TextStatistics {
             settings: settings.clone(),
-            tokens: Vocabulary::default(),
-            counts: TokenTable::default(),
+            tokens: Arc::default(),
+            counts: Arc::default(),
             totals: Tally::new(TOTALS, 0),
             whole: None,
             known: Known::default(),
@@ -124,13 +127,14 @@ impl TextStatistics {
         classes: usize,
     ) {
         self.totals.grow(TOTALS, classes);
-        self.counts.grow(0, classes);
         self.known.begin(column);
         if batch.weights.is_empty() && self.settings.counts_occurrences() {
             return self.observe_whole(column, counted, classes);
         }
         // Tokens are looked up when a document that counts first shows them: the rest of the batch leaves no trace.
         let mut amounts = Vec::new();
+        let counts = Arc::make_mut(&mut self.counts);
+        counts.grow(0, classes);
         for &CountedRow { row, class } in counted {
             let (weight, class) = (batch.weight(row as usize), class as usize);
             let Some(document) = column.document(row as usize) else {
@@ -143,9 +147,9 @@ impl TextStatistics {
             let mut whole_terms = 0.0;
             for (&(token, _), amount) in document.iter().zip(&amounts) {
                 let id = self.known.id(token as usize, column, &mut self.tokens);
-                self.counts.grow(self.tokens.len(), classes);
+                counts.grow(self.tokens.len(), classes);
                 let terms = weight * amount;
-                self.counts.add(id, class, weight, terms);
+                counts.add(id, class, weight, terms);
                 if weight == 1.0 {
                     whole_terms += terms;
                 } else {
@@ -204,21 +208,24 @@ impl TextStatistics {
             } // else no document that counts has it: it leaves no trace
             start = end;
         }
-        self.counts.grow(self.tokens.len(), classes);
+        let counts = Arc::make_mut(&mut self.counts);
+        counts.grow(self.tokens.len(), classes);
         let mut start = 0;
         for (id, end) in rows {
-            self.counts.add_documents(id, &entries[start..end as usize]);
+            counts.add_documents(id, &entries[start..end as usize]);
             start = end as usize;
         }
     }
 
     pub(crate) fn merge(&mut self, other: &Self, class_of: &[usize], classes: usize, sign: f64) {
-        let token_of: Vec<usize> = other.tokens.names().map(|name| self.tokens.intern(name)).collect();
-        self.counts.grow(self.tokens.len(), classes);
-        self.counts.merge(&other.counts, &token_of, class_of, sign);
         self.totals.grow(TOTALS, classes);
         let every_total: Vec<usize> = (0..TOTALS).collect();
         self.totals.merge(&other.totals, &every_total, class_of, sign);
+        let tokens = Arc::make_mut(&mut self.tokens);
+        let token_of: Vec<usize> = other.tokens.names().map(|name| tokens.intern(name)).collect();
+        let counts = Arc::make_mut(&mut self.counts);
+        counts.grow(tokens.len(), classes);
+        counts.merge(&other.counts, &token_of, class_of, sign);
     }
 
     /// The first (token, class) of `other` of which there is more than here; `None` is a document, missing or not.
@@ -256,8 +263,8 @@ impl TextStatistics {
         let every_total: Vec<usize> = (0..TOTALS).collect();
         TextStatistics {
             settings: self.settings.clone(),
-            tokens: self.tokens.select(tokens),
-            counts: self.counts.select(tokens, &class_of),
+            tokens: Arc::new(self.tokens.select(tokens)),
+            counts: Arc::new(self.counts.select(tokens, &class_of)),
             totals: self.totals.select(&every_total, classes),
             whole: self.whole.clone(),
             known: Known::default(),
@@ -273,12 +280,23 @@ impl TextStatistics {
     pub(crate) fn is_consistent(&self) -> bool {
         let mut rest = self.totals.clone();
         let classes = self.totals.classes();
-        for cell in self.counts.all_cells() {
-            if cell.documents > self.totals.get(DOCUMENTS_ROW, cell.class as usize) {
-                return false;
+        let documents: Vec<f64> = (0..classes).map(|class| self.totals.get(DOCUMENTS_ROW, class)).collect();
+        if self.counts.all_cells().any(|cell| cell.documents > documents[cell.class as usize]) {
+            return false;
+        }
+        if let Some(whole) = self.counts.whole_totals() {
+            for (class, totals) in whole.iter().enumerate() {
+                for (row, total) in [PRESENCES_ROW, TERMS_ROW].into_iter().zip(totals) {
+                    // Each half of the number is exact.
+                    let (high, low) = (total >> 32 << 32, total & u64::from(u32::MAX));
+                    [high, low].into_iter().for_each(|part| rest.add(row, class, -(part as f64)));
+                }
             }
-            rest.add(PRESENCES_ROW, cell.class as usize, -cell.documents);
-            rest.add(TERMS_ROW, cell.class as usize, -cell.terms);
+        } else {
+            for cell in self.counts.all_cells() {
+                rest.add(PRESENCES_ROW, cell.class as usize, -cell.documents);
+                rest.add(TERMS_ROW, cell.class as usize, -cell.terms);
+            }
         }
         for (which, row) in [PRESENCES_ROW, TERMS_ROW].into_iter().enumerate() {
             for (cell, term) in self.counts.residue(which) {

@@ -77,6 +77,17 @@ impl Counts {
         }
     }
 
+    /// Appends a cell.
+    fn push(&mut self, amounts: [f64; 2]) {
+        if let Counts::Small(counts) = self {
+            let small = amounts.map(|amount| amount as u32);
+            if small.map(f64::from) == amounts {
+                return counts.push(small);
+            }
+        }
+        self.widened().push(amounts);
+    }
+
     fn copy_within(&mut self, cells: Range<usize>, to: usize) {
         match self {
             Counts::Small(counts) => counts.copy_within(cells, to),
@@ -499,10 +510,7 @@ impl TokenTable {
     fn push_row(&mut self, cells: &[Cell]) {
         let (start, length) = (self.counts.len(), cells.len() as u32);
         self.class_of.extend(cells.iter().map(|cell| cell.class as u16));
-        self.counts.extend(cells.len());
-        for (place, cell) in (start..).zip(cells) {
-            self.counts.add(place, [cell.documents, cell.terms]);
-        }
+        cells.iter().for_each(|cell| self.counts.push([cell.documents, cell.terms]));
         self.rows.push(Row { start: start as u32, length, room: length });
     }
 
@@ -601,6 +609,17 @@ impl TokenTable {
             let place = self.find(token as usize, class as usize).unwrap_or_default();
             residue[which].canonical_terms().into_iter().map(move |term| (place as u64, term))
         })
+    }
+
+    /// What all tokens count in each class, documents and terms, if every count is a whole number.
+    pub(crate) fn whole_totals(&self) -> Option<Vec<[u64; 2]>> {
+        let Counts::Small(counts) = &self.counts else { return None };
+        let mut totals = vec![[0; 2]; self.classes as usize];
+        for (&class, &[documents, terms]) in self.class_of.iter().zip(counts) {
+            let total = &mut totals[usize::from(class)];
+            *total = [total[0] + u64::from(documents), total[1] + u64::from(terms)];
+        }
+        Some(totals)
     }
 
     /// Whether all counts are those of cells alone.
