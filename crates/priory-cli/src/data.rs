@@ -63,6 +63,18 @@ pub(crate) fn fold<S: Send>(
     step: impl Fn(&mut S, &Batch, &Turn<'_>) -> priory_input::Result<()> + Sync,
 ) -> Result<Vec<S>> {
     warn_of_missing_columns(reader);
+    let states = fold_again(reader, threads, start, step)?;
+    warn_of_bad_values(reader);
+    Ok(states)
+}
+
+/// The same for a table that was read before: what is wrong with it was said.
+pub(crate) fn fold_again<S: Send>(
+    reader: &Reader,
+    threads: usize,
+    start: impl Fn() -> S + Sync,
+    step: impl Fn(&mut S, &Batch, &Turn<'_>) -> priory_input::Result<()> + Sync,
+) -> Result<Vec<S>> {
     let progress = Mutex::new(Progress::new(reader.size()));
     let states = priory_input::fold(reader, threads, start, |state, batch, turn| {
         step(state, batch, turn)?;
@@ -71,8 +83,6 @@ pub(crate) fn fold<S: Send>(
         }
         Ok(())
     })?;
-    drop(progress);
-    warn_of_bad_values(reader);
     Ok(states)
 }
 

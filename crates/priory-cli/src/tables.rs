@@ -8,7 +8,7 @@ use std::{panic, thread};
 
 use anyhow::{Context, Result};
 use priory::{Batch, Evaluation, FoldParts, Schema, Statistics};
-use priory_input::{Purpose, ReadOptions, Table, Turn};
+use priory_input::{Purpose, ReadOptions, Reader, Table, Turn};
 
 use crate::data;
 use crate::progress::Progress;
@@ -83,10 +83,14 @@ impl Tables {
         start: impl Fn() -> S + Sync,
         step: impl Fn(&mut S, &Batch, &Turn<'_>) -> priory_input::Result<()> + Sync,
     ) -> Result<Vec<S>> {
+        self.read(schema, |reader| data::fold(reader, self.threads, &start, &step))
+    }
+
+    /// Hands every table to `each`, and returns what it gives for all of them.
+    fn read<S>(&self, schema: &Schema, mut each: impl FnMut(&Reader) -> Result<Vec<S>>) -> Result<Vec<S>> {
         let mut states = Vec::new();
         for table in self.open() {
-            let reader = table?.reader(schema, Purpose::Learning)?;
-            states.extend(data::fold(&reader, self.threads, &start, &step)?);
+            states.extend(each(&table?.reader(schema, Purpose::Learning)?)?);
         }
         Ok(states)
     }
@@ -118,15 +122,17 @@ impl Tables {
     /// Evaluates everything that was kept; or all tables once more, with what `look` makes of each batch.
     pub(crate) fn evaluate<K: Keep>(
         &self,
-        kept: Kept<K>,
+        kept: &Kept<K>,
         schema: &Schema,
         look: impl Fn(&Batch, &Turn<'_>) -> priory_input::Result<K> + Sync,
         step: impl Fn(&mut Evaluation, &K) -> priory::Result<()> + Sync,
     ) -> Result<Evaluation> {
         let evaluations = match kept {
-            Some(kept) => evaluate_kept(&kept, self.threads, step)?,
-            None => self.fold(schema, Evaluation::new, |evaluation, batch, turn| {
-                Ok(step(evaluation, &look(batch, turn)?)?)
+            Some(kept) => evaluate_kept(kept, self.threads, step)?,
+            None => self.read(schema, |reader| {
+                data::fold_again(reader, self.threads, Evaluation::new, |evaluation, batch, turn| {
+                    Ok(step(evaluation, &look(batch, turn)?)?)
+                })
             })?,
         };
         Ok(merged(evaluations))

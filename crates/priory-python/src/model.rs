@@ -312,7 +312,10 @@ pub(crate) fn evaluate(
             Ok(part.check_size()?)
         })?;
         let mut statistics = empty();
-        parts.iter().try_for_each(|part| statistics.merge(part))?;
+        for part in parts {
+            statistics.merge(part)?;
+            statistics.check_size()?;
+        }
         let models = statistics.models(&settings)?;
         let evaluations = fold(&test, threads(), stopped, Evaluation::new, |evaluation, batch, turn| {
             let parts = FoldParts::new(batch, &assign(&second, batch, turn)?)?;

@@ -95,7 +95,8 @@ pub enum Error {
     },
     /// A column of text has more different tokens than can be kept apart.
     #[error(
-        "the column `{column}` has {tokens} different tokens and {counts} counts of them, which is more than memory should hold; hashing them to 2^22 buckets bounds it"
+        "the column `{column}` has {tokens} different tokens and {counts} counts of them{}, which is more than memory should hold; hashing them to 2^{hash_bits} buckets bounds it",
+        if *.folds > 1 { format!(" in {folds} folds") } else { String::new() }
     )]
     TooManyTokens {
         /// The column.
@@ -104,8 +105,10 @@ pub enum Error {
         tokens: usize,
         /// What is counted of them in all classes.
         counts: usize,
-        /// How many tokens are allowed.
-        limit: usize,
+        /// How many folds each have tokens and counts of their own; 1 if the column is counted as a whole.
+        folds: usize,
+        /// So many buckets would do, as a power of two.
+        hash_bits: u32,
     },
     /// Rows were to be forgotten that cannot all have been learnt.
     #[error("row {row} was never learnt: {what} would count less than zero")]

@@ -309,6 +309,11 @@ impl Statistics {
         })
     }
 
+    /// About how many bytes are taken by what grows with the rows; a model takes about as many.
+    pub(crate) fn memory(&self) -> usize {
+        self.factors.iter().map(FamilyStatistics::memory).sum()
+    }
+
     /// Adds `other`, or takes it away if the sign is −1; it is known to be possible.
     pub(crate) fn add(&mut self, other: &Statistics, sign: f64) {
         self.is_settled = false;

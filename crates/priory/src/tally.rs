@@ -59,6 +59,11 @@ impl Tally {
         self.classes
     }
 
+    /// About how many bytes the table takes.
+    pub(crate) fn memory(&self) -> usize {
+        size_of_val(&self.cells[..])
+    }
+
     /// Makes room for at least so many rows and classes; what is new counts zero.
     pub(crate) fn grow(&mut self, rows: usize, classes: usize) {
         if classes > self.stride {

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use priory::{
-    Batch, BatchColumn, CategoryColumn, Column, Discriminant, Divisor, Evaluation, Family, FoldParts,
-    FoldStatistics, Folds, Kind, LeaveOneOut, MissingValues, Model, Prior, Pseudocounts, Regularization,
-    Result, Schema, Settings, Smoothing, Statistics, majority_class,
+    Batch, BatchColumn, CategoryColumn, Column, Discriminant, Divisor, Evaluation, Family, FoldModels,
+    FoldParts, FoldStatistics, Folds, Kind, LeaveOneOut, MissingValues, Model, Prior, Pseudocounts,
+    Regularization, Result, Schema, Settings, Smoothing, Statistics, majority_class,
 };
 use proptest::prelude::*;
 
@@ -250,7 +250,7 @@ proptest! {
         for (part, assigned) in parts.iter().zip(&assigned) {
             let mut of_part = FoldStatistics::empty(&schema, k);
             of_part.observe(part, assigned).unwrap();
-            statistics.merge(&of_part).unwrap();
+            statistics.merge(of_part).unwrap();
         }
         let fold_of = assigned.concat();
         let separate: Vec<Statistics> = (0..k)
@@ -280,6 +280,18 @@ proptest! {
         for (part, assigned) in parts.iter().zip(&assigned) {
             models.evaluate(&FoldParts::new(part, assigned).unwrap(), &mut evaluation).unwrap();
         }
+        // A few models at a time: each fold is taken away from the total and put back.
+        let mut total = statistics.total().unwrap();
+        let mut in_groups = Evaluation::new();
+        for group in [0..k / 2, k / 2..k] {
+            let first = group.start;
+            let some = group.map(|fold| statistics.model(fold, &mut total, &settings).unwrap()).collect();
+            let some = FoldModels::new(first, some, &schema);
+            for (part, assigned) in parts.iter().zip(&assigned) {
+                some.evaluate(&FoldParts::new(part, assigned).unwrap(), &mut in_groups).unwrap();
+            }
+        }
+        prop_assert_eq!(digits(&in_groups), digits(&evaluation));
         for (fold, training) in separate.iter().enumerate() {
             let model = estimate(training).unwrap();
             prop_assert_eq!(model.classes(), models.model(fold).classes());

@@ -4,8 +4,10 @@
 //! other parts.
 
 use std::io::Write;
-use std::sync::Mutex;
-use std::{panic, thread};
+use std::iter::StepBy;
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
+use std::{iter, mem, panic, thread};
 
 use anyhow::{Result, bail};
 use priory::{
@@ -18,7 +20,7 @@ use serde_json::Value;
 use crate::args::{EvaluateArgs, Format};
 use crate::glob;
 use crate::output::{Grid, bold, count, plural, report_out, warn};
-use crate::tables::{Tables, merged};
+use crate::tables::{Kept, Tables, merged};
 use crate::understand::{Understood, describe_columns};
 
 const DEFAULT_FOLDS: u32 = 10;
@@ -90,27 +92,7 @@ impl<'a> Split<'a> {
         seed: u64,
     ) -> Result<Evaluation> {
         match self {
-            Split::Folds(k) => {
-                let k = *k as usize;
-                let folds = InOrder::new(Folds::new(k, seed)?);
-                let empty = || FoldStatistics::empty(schema, k);
-                let (parts, kept) = tables.fold_and_keep(schema, empty, |part, batch, turn| {
-                    let assigned = folds.take(turn, |folds| folds.assign(batch))?;
-                    let rows = part.observe(batch, &assigned)?;
-                    part.check_size()?;
-                    Ok(rows)
-                })?;
-                let mut statistics = empty();
-                parts.iter().try_for_each(|part| statistics.merge(part))?;
-                statistics.check_size()?;
-                let models = fold_models(&statistics, settings, k, tables.threads)?;
-                let folds = InOrder::new(Folds::new(k, seed)?);
-                let look = |batch: &Batch, turn: &Turn<'_>| {
-                    let assigned = folds.take(turn, |folds| folds.assign(batch))?;
-                    Ok(FoldParts::new(batch, &assigned)?)
-                };
-                tables.evaluate(kept, schema, look, |evaluation, parts| models.evaluate(parts, evaluation))
-            }
+            Split::Folds(k) => evaluate_folds(tables, schema, settings, *k as usize, seed),
             Split::Holdout(share) => {
                 let holdout = InOrder::new(Holdout::new(*share, seed)?);
                 let empty = || Statistics::empty(schema);
@@ -130,7 +112,7 @@ impl<'a> Split<'a> {
                     let is_test = holdout.take(turn, |holdout| holdout.assign(batch))?;
                     Ok(test_rows(batch, &is_test)?)
                 };
-                tables.evaluate(kept, schema, look, |evaluation, tests| {
+                tables.evaluate(&kept, schema, look, |evaluation, tests| {
                     evaluation.skip(tests.skipped());
                     tests.parts().iter().try_for_each(|part| test.observe_part(evaluation, part))
                 })
@@ -148,7 +130,7 @@ impl<'a> Split<'a> {
                 statistics.check_size()?;
                 let look = |batch: &Batch, _: &Turn<'_>| Ok(batch.clone());
                 statistics.leave_one_out(settings, |left_out| {
-                    tables.evaluate(kept, schema, look, |evaluation, batch| {
+                    tables.evaluate(&kept, schema, look, |evaluation, batch| {
                         evaluation.observe_leave_one_out(left_out, batch)
                     })
                 })?
@@ -163,6 +145,60 @@ impl<'a> Split<'a> {
             }
         }
     }
+}
+
+/// Each fold is tested with a model of the others.
+fn evaluate_folds(
+    tables: &Tables,
+    schema: &Schema,
+    settings: &Settings,
+    k: usize,
+    seed: u64,
+) -> Result<Evaluation> {
+    let (statistics, kept) = count_folds(tables, schema, k, seed)?;
+    let mut total = statistics.total()?;
+    let mut evaluation = Evaluation::new();
+    for group in statistics.groups(&total) {
+        let models = fold_models(&statistics, &mut total, group.clone(), settings, tables.threads)?;
+        let folds = InOrder::new(Folds::new(k, seed)?);
+        let look = |batch: &Batch, turn: &Turn<'_>| {
+            let mut assigned = folds.take(turn, |folds| folds.assign(batch))?;
+            assigned.iter_mut().for_each(|fold| *fold = fold.filter(|fold| group.contains(fold)));
+            Ok(FoldParts::new(batch, &assigned)?)
+        };
+        let some =
+            tables.evaluate(&kept, schema, look, |evaluation, parts| models.evaluate(parts, evaluation))?;
+        evaluation.merge(&some);
+    }
+    Ok(evaluation)
+}
+
+/// Counts the rows of each fold, and keeps them if they are few.
+fn count_folds(
+    tables: &Tables,
+    schema: &Schema,
+    k: usize,
+    seed: u64,
+) -> Result<(FoldStatistics, Kept<FoldParts>)> {
+    let folds = InOrder::new(Folds::new(k, seed)?);
+    let empty = || FoldStatistics::empty(schema, k);
+    let all = Mutex::new(empty());
+    let gather = |part: FoldStatistics| {
+        let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
+        all.merge(part)?;
+        all.check_size()
+    };
+    let (parts, kept) = tables.fold_and_keep(schema, empty, |part, batch, turn| {
+        let assigned = folds.take(turn, |folds| folds.assign(batch))?;
+        let rows = part.observe(batch, &assigned)?;
+        part.check_size()?;
+        if part.is_large() {
+            gather(mem::replace(part, empty()))?;
+        }
+        Ok(rows)
+    })?;
+    parts.into_iter().try_for_each(gather)?;
+    Ok((all.into_inner().unwrap_or_else(PoisonError::into_inner), kept))
 }
 
 /// Something that must see the rows in their order, whatever thread reads them.
@@ -202,27 +238,32 @@ impl Test {
     }
 }
 
-/// The models of all folds, several estimated at once.
+/// The models of some folds, several estimated at once.
 fn fold_models(
     statistics: &FoldStatistics,
+    total: &mut Statistics,
+    folds: Range<usize>,
     settings: &Settings,
-    folds: usize,
     threads: usize,
 ) -> priory::Result<FoldModels> {
-    let total = statistics.total()?;
-    // Thread t has the folds t, t + threads, …
-    let some = |thread: usize| -> Vec<priory::Result<FoldModel>> {
-        (thread..folds).step_by(threads).map(|fold| statistics.model(fold, &total, settings)).collect()
+    let (first, schema, threads) = (folds.start, total.schema().clone(), threads.min(folds.len()));
+    // The t-th thread has every so many-th fold, from the t-th on, and a total of its own to take them away from.
+    let mut others = vec![total.clone(); threads - 1];
+    let some = |total: &mut Statistics, folds: StepBy<Range<usize>>| -> Vec<priory::Result<FoldModel>> {
+        folds.map(|fold| statistics.model(fold, total, settings)).collect()
     };
     let mut estimated: Vec<_> = thread::scope(|scope| {
-        let handles: Vec<_> = (0..threads).map(|thread| scope.spawn(move || some(thread))).collect();
+        let totals = iter::once(total).chain(&mut others);
+        let shares = (first..folds.end).map(|start| (start..folds.end).step_by(threads));
+        let handles: Vec<_> =
+            totals.zip(shares).map(|(total, folds)| scope.spawn(|| some(total, folds))).collect();
         let join = |handle: thread::ScopedJoinHandle<'_, Vec<_>>| {
             handle.join().unwrap_or_else(|panicked| panic::resume_unwind(panicked))
         };
         handles.into_iter().map(|handle| join(handle).into_iter()).collect()
     });
-    let in_order = (0..folds).map_while(|fold| estimated[fold % threads].next());
-    Ok(FoldModels::new(in_order.collect::<priory::Result<_>>()?, total.schema()))
+    let in_order = (0..folds.len()).map_while(|i| estimated[i % threads].next());
+    Ok(FoldModels::new(first, in_order.collect::<priory::Result<_>>()?, &schema))
 }
 
 /// The rows to test on, as a single part.

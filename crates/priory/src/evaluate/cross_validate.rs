@@ -3,6 +3,8 @@
 //! Statistics of fold j are Sⱼ, of everything S = Σ Sⱼ. The model that is asked about fold j follows from S − Sⱼ,
 //! bit for bit what training on the other folds would give. With a fold for every row it is leave-one-out.
 
+use std::ops::Range;
+
 use super::{Evaluation, FoldParts};
 use crate::batch::Batch;
 use crate::error::{Error, Result};
@@ -13,6 +15,12 @@ use crate::model::Model;
 use crate::schema::Schema;
 use crate::settings::{Prior, Settings};
 use crate::statistics::Statistics;
+
+/// Models that take more memory than this together are not held at the same time.
+const MOST_HELD: usize = 1 << 30;
+
+/// What a thread has counted should take no more memory than this, so that it does not matter how many threads there are.
+const LARGE_PART: usize = 1 << 26;
 
 /// The statistics of each fold by itself.
 ///
@@ -62,6 +70,12 @@ impl FoldStatistics {
         })
     }
 
+    /// Whether so much was counted that a thread should add it to what all have counted, and start anew, before each of them
+    /// holds as much.
+    pub fn is_large(&self) -> bool {
+        self.folds.iter().map(Statistics::memory).sum::<usize>() > LARGE_PART
+    }
+
     /// Refuses, early, what can no longer be estimated or is more than memory should hold, in one fold or in all together.
     ///
     /// # Errors
@@ -83,29 +97,36 @@ impl FoldStatistics {
         })
     }
 
-    /// Adds everything that `other` remembers, fold by fold.
+    /// Adds everything that `other` remembers. Its folds are let go one by one, so that both take no more memory than before.
     ///
     /// # Errors
     /// If the two have different numbers of folds or describe different tables.
-    pub fn merge(&mut self, other: &FoldStatistics) -> Result<()> {
+    pub fn merge(&mut self, other: FoldStatistics) -> Result<()> {
         let (ours, theirs) = (self.folds.len(), other.folds.len());
         if ours != theirs {
             return Err(Error::Mismatch(format!("one has {ours} folds, the other {theirs}")));
         }
-        self.folds.iter_mut().zip(&other.folds).try_for_each(|(ours, theirs)| ours.merge(theirs))
+        self.folds.iter_mut().zip(other.folds).try_for_each(|(ours, theirs)| ours.merge(&theirs))
     }
 
     /// The statistics of all rows.
     ///
     /// # Errors
-    /// If all folds together have too many classes or too much weight.
+    /// If all folds together have too many classes, too much weight, or more than [`Statistics::check_size`] allows.
     ///
     /// # Panics
     /// If there are no folds.
     pub fn total(&self) -> Result<Statistics> {
         let mut total = self.folds[0].clone();
         self.folds[1..].iter().try_for_each(|fold| total.merge(fold))?;
+        total.check_size()?;
         Ok(total)
+    }
+
+    /// The folds in groups, such that the models of a group can be held at the same time. It is one group unless there are
+    /// millions of different words or values. `total` is what [`total`](Self::total) gives.
+    pub fn groups(&self, total: &Statistics) -> impl Iterator<Item = Range<usize>> + use<> {
+        groups(self.folds.len(), total.memory())
     }
 
     /// The statistics of all rows but those of one fold.
@@ -116,7 +137,9 @@ impl FoldStatistics {
     /// # Panics
     /// If there is no such fold.
     pub fn training(&self, fold: usize) -> Result<Statistics> {
-        Ok(self.without(self.total()?, fold))
+        let mut total = self.total()?;
+        total.add(&self.folds[fold], -1.0);
+        Ok(total)
     }
 
     /// For each fold the model that follows from all the others.
@@ -124,44 +147,49 @@ impl FoldStatistics {
     /// # Errors
     /// If there is nothing to learn from, or the settings do not fit the data.
     pub fn models(&self, settings: &Settings) -> Result<FoldModels> {
-        let total = self.total()?;
-        let models = (0..self.folds.len()).map(|fold| self.model(fold, &total, settings));
-        Ok(FoldModels::new(models.collect::<Result<_>>()?, total.schema()))
+        let mut total = self.total()?;
+        let models = (0..self.folds.len()).map(|fold| self.model(fold, &mut total, settings));
+        Ok(FoldModels::new(0, models.collect::<Result<_>>()?, total.schema()))
     }
 
     /// The model for one fold, for whoever wants to estimate several at once; `total` is what [`total`](Self::total) gives.
+    /// The fold is taken away from it and put back.
     ///
     /// # Errors
     /// As for [`models`](Self::models).
     ///
     /// # Panics
     /// If there is no such fold.
-    pub fn model(&self, fold: usize, total: &Statistics, settings: &Settings) -> Result<FoldModel> {
-        let training = self.without(total.clone(), fold);
-        if training.rows() == 0 && total.rows() > 0 {
+    pub fn model(&self, fold: usize, total: &mut Statistics, settings: &Settings) -> Result<FoldModel> {
+        let tested = &self.folds[fold];
+        if tested.rows() == total.rows() && total.rows() > 0 {
             return Err(Error::Settings(
                 "all rows are in one fold, which leaves none to train on; there are too few of them".into(),
             ));
         }
-        let baseline = majority_class(&training).unwrap_or_default().to_owned();
+        // The total was added up from it, so it need not be asked whether that can be.
+        total.add(tested, -1.0);
+        let baseline = majority_class(total).unwrap_or_default().to_owned();
         let mut settings = settings.clone();
         if let Prior::Given(shares) = &mut settings.prior {
             // It names all classes, of which some may have rows in this fold only.
             let all = shares.len();
-            shares.retain(|class, _| training.has_rows_of(class) || !total.has_rows_of(class));
+            shares.retain(|class, _| total.has_rows_of(class) || !tested.has_rows_of(class));
             let left: f64 = shares.values().sum();
             if shares.len() < all && left > 0.0 {
                 shares.values_mut().for_each(|share| *share /= left);
             }
         }
-        Ok(FoldModel { model: training.estimate(&settings)?, baseline })
+        let model = total.estimate(&settings);
+        total.add(tested, 1.0);
+        Ok(FoldModel { model: model?, baseline })
     }
+}
 
-    /// The total without one of the folds that it was added up from, so it need not be asked whether that can be.
-    fn without(&self, mut total: Statistics, fold: usize) -> Statistics {
-        total.add(&self.folds[fold], -1.0);
-        total
-    }
+/// Folds in groups, whose models take so much memory each.
+fn groups(folds: usize, memory: usize) -> impl Iterator<Item = Range<usize>> {
+    let at_once = (MOST_HELD / memory.max(1)).clamp(1, folds.max(1));
+    (0..folds).step_by(at_once).map(move |first| first..folds.min(first + at_once))
 }
 
 /// A model that has not seen a fold, and the majority class of what it was trained on.
@@ -171,47 +199,50 @@ pub struct FoldModel {
     baseline: String,
 }
 
-/// One model for each fold, which has not seen that fold. Families and columns that are chosen are chosen without it too.
+/// One model for each of some folds, which has not seen that fold. Families and columns that are chosen are chosen without
+/// it too.
 #[derive(Debug, Clone)]
 pub struct FoldModels {
     schema: Schema,
+    first: usize,
     folds: Vec<FoldModel>,
 }
 
 impl FoldModels {
-    /// The models of all folds, in order, of a table with this schema.
-    pub fn new(folds: Vec<FoldModel>, schema: &Schema) -> Self {
-        FoldModels { schema: schema.clone(), folds }
+    /// The models of some folds, from this one on, of a table with this schema.
+    pub fn new(first: usize, folds: Vec<FoldModel>, schema: &Schema) -> Self {
+        FoldModels { schema: schema.clone(), first, folds }
     }
 
     /// The model to ask about the rows of a fold.
     ///
     /// # Panics
-    /// If there is no such fold.
+    /// If it is not one of these folds.
     pub fn model(&self, fold: usize) -> &Model {
-        &self.folds[fold].model
+        &self.folds[fold - self.first].model
     }
 
     /// The majority class of what that model was trained on.
     ///
     /// # Panics
-    /// If there is no such fold.
+    /// If it is not one of these folds.
     pub fn baseline(&self, fold: usize) -> &str {
-        &self.folds[fold].baseline
+        &self.folds[fold - self.first].baseline
     }
 
-    /// Scores each row with the model of its fold, and adds the predictions to an evaluation.
+    /// Scores each row with the model of its fold, and adds the predictions to an evaluation. Rows of other folds are passed
+    /// over, and those without a class are counted along with the first fold.
     ///
     /// # Errors
     /// As for [`Model::score`].
-    ///
-    /// # Panics
-    /// If there is no such fold.
     pub fn evaluate(&self, parts: &FoldParts, evaluation: &mut Evaluation) -> Result<()> {
-        for part in parts.parts() {
+        let ours = self.first..self.first + self.folds.len();
+        for part in parts.parts().iter().filter(|part| ours.contains(&part.fold())) {
             part.evaluate(&self.schema, self.model(part.fold()), self.baseline(part.fold()), evaluation)?;
         }
-        evaluation.skip(parts.skipped());
+        if self.first == 0 {
+            evaluation.skip(parts.skipped());
+        }
         Ok(())
     }
 }
@@ -265,5 +296,21 @@ impl<'a> Majority<'a> {
             (name, id.map_or(all, |id| self.statistics.class_weight.get_without(0, id, weight)))
         });
         heaviest(weights).map_or("", |(name, _)| name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_larger_the_models_the_fewer_at_once() {
+        let of = |folds, memory| groups(folds, memory).collect::<Vec<_>>();
+        let all = of(10, 0);
+        assert_eq!((all.len(), &all[0]), (1, &(0..10)));
+        assert_eq!(of(10, MOST_HELD / 10), all);
+        assert_eq!(of(10, MOST_HELD / 4), [0..4, 4..8, 8..10]);
+        assert_eq!(of(3, MOST_HELD), [0..1, 1..2, 2..3]);
+        assert_eq!(of(2, 5 * MOST_HELD), [0..1, 1..2]);
     }
 }

@@ -143,6 +143,15 @@ impl FamilyStatistics {
         }
     }
 
+    /// About how many bytes names and counts take. Numbers are bounded, however many rows there are.
+    pub(crate) fn memory(&self) -> usize {
+        match self {
+            FamilyStatistics::Category(_, category) => category.values.memory() + category.counts.memory(),
+            FamilyStatistics::Text(_, text) => text.memory(),
+            FamilyStatistics::Joint(_) | FamilyStatistics::Number(..) | FamilyStatistics::Group(_) => 0,
+        }
+    }
+
     /// How many classes were seen here.
     fn classes(&self) -> usize {
         match self {

@@ -50,7 +50,10 @@ fn check_limits(column: &str, parts: &[&TextStatistics], limits: &Limits) -> Res
     if tokens <= limits.tokens && counts <= limits.cells && sum(|part| part.tokens.bytes()) <= limits.bytes {
         return Ok(());
     }
-    Err(Error::TooManyTokens { column: column.to_owned(), tokens, counts, limit: limits.tokens })
+    let (column, folds) = (column.to_owned(), parts.len());
+    // So few tokens that every fold may have all of them.
+    let hash_bits = (limits.tokens / folds).max(1).ilog2().min(MOST_TOKENS.ilog2() - 1);
+    Err(Error::TooManyTokens { column, tokens, counts, folds, hash_bits })
 }
 
 /// Rows of [`TextStatistics::totals`]: the weight of the rows without a document,
@@ -271,6 +274,11 @@ impl TextStatistics {
         }
     }
 
+    /// About how many bytes it takes.
+    pub(crate) fn memory(&self) -> usize {
+        self.tokens.memory() + self.counts.memory()
+    }
+
     /// Refuses what would take all memory.
     pub(crate) fn check_size(&self, column: &str) -> Result<()> {
         check_limits(column, &[self], &LIMITS)
@@ -332,9 +340,9 @@ mod tests {
         all.merge(&part, &[0, 1], 2, 1.0);
         let refusal = check_limits("text", &[&all], &limits).unwrap_err();
         let counts = all.counts.cells_held();
-        assert_eq!(refusal, Error::TooManyTokens { column: "text".into(), tokens: 5, counts, limit: 4 });
         let message = refusal.to_string();
         assert!(message.starts_with("the column `text` has 5 different tokens and "), "{message}");
+        assert!(message.contains("counts of them, which") && message.contains(" 2^2 buckets"), "{message}");
 
         // Each of the three limits by itself, where it is reached and where it is passed.
         let reached = Limits { tokens: 5, cells: counts, bytes: "tobeornotwhat".len() };
@@ -349,7 +357,8 @@ mod tests {
         assert_eq!(all.check_size("text"), Ok(()));
 
         // Parts that are kept side by side count one by one.
-        assert!(check_limits("text", &[&all, &part], &reached).is_err());
+        let message = check_limits("text", &[&all, &part], &reached).unwrap_err().to_string();
+        assert!(message.contains(" in 2 folds, which") && message.contains(" 2^1 buckets"), "{message}");
         assert_eq!(check_parts("text", &[&all, &part]), Ok(()));
     }
 }

@@ -171,6 +171,15 @@ impl TokenTable {
         self.counts.len()
     }
 
+    /// About how many bytes the table takes.
+    pub(crate) fn memory(&self) -> usize {
+        let counts = match &self.counts {
+            Counts::Small(counts) => size_of_val(&counts[..]),
+            Counts::Wide(counts) => size_of_val(&counts[..]),
+        };
+        size_of_val(&self.rows[..]) + size_of_val(&self.class_of[..]) + counts
+    }
+
     /// Makes room for so many tokens and classes; what is new counts zero.
     pub(crate) fn grow(&mut self, tokens: usize, classes: usize) {
         self.rows.resize(tokens.max(self.rows.len()), Row::default());
