@@ -163,6 +163,7 @@ fn evaluate_folds(
         let folds = InOrder::new(Folds::new(k, seed)?);
         let look = |batch: &Batch, turn: &Turn<'_>| {
             let mut assigned = folds.take(turn, |folds| folds.assign(batch))?;
+            // Rows of other folds need not be taken out of the batch.
             assigned.iter_mut().for_each(|fold| *fold = fold.filter(|fold| group.contains(fold)));
             Ok(FoldParts::new(batch, &assigned)?)
         };
@@ -248,7 +249,7 @@ fn fold_models(
 ) -> priory::Result<FoldModels> {
     let (first, schema, threads) = (folds.start, total.schema().clone(), threads.min(folds.len()));
     // The t-th thread has every so many-th fold, from the t-th on, and a total of its own to take them away from.
-    let mut others = vec![total.clone(); threads - 1];
+    let mut others: Vec<Statistics> = (1..threads).map(|_| total.clone()).collect();
     let some = |total: &mut Statistics, folds: StepBy<Range<usize>>| -> Vec<priory::Result<FoldModel>> {
         folds.map(|fold| statistics.model(fold, total, settings)).collect()
     };

@@ -302,6 +302,23 @@ impl<'a> Majority<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::schema::{Column, Kind};
+
+    #[test]
+    fn what_a_thread_has_counted_is_large_if_its_folds_are_together() {
+        // 2,048 values times 2,048 classes of eight bytes in each of two folds.
+        let rows = |fold: usize| {
+            let names: Vec<String> = (0..2048).map(|i| format!("{fold}.{i}")).collect();
+            let rows: Vec<_> = names.iter().map(|name| (name.as_str(), [Some(name.as_str())])).collect();
+            Batch::from_rows(&rows)
+        };
+        let schema = Schema::new("y", vec![Column::new("x", Kind::Category)]).unwrap();
+        let mut statistics = FoldStatistics::empty(&schema, 2);
+        for (fold, is_large) in [(0, false), (1, true)] {
+            statistics.observe(&rows(fold), &[Some(fold); 2048]).unwrap();
+            assert_eq!(statistics.is_large(), is_large);
+        }
+    }
 
     #[test]
     fn the_larger_the_models_the_fewer_at_once() {
