@@ -267,16 +267,15 @@ impl<'a> Sums<'a> {
         let log_prior = match &mut self.log_prior[class] {
             Some(log_prior) => log_prior,
             empty => {
-                let of_class = self.judge.statistics.class_weight.get(0, class);
-                let removed = Removed { class, weight: of_class.min(1.0) };
-                match self.judge.statistics.log_prior_without(self.judge.settings, removed) {
-                    Ok(log_prior) => empty.insert(log_prior),
-                    Err(Error::Empty) => return Ok(()), // the only row there is
-                    Err(error) => return Err(error),
+                let weights = &self.judge.statistics.class_weight;
+                let removed = Removed { class, weight: weights.get(0, class).min(1.0) };
+                if weights.get_without(0, class, removed.weight) == 0.0 {
+                    return Ok(()); // nobody can expect a class that was never seen
                 }
+                empty.insert(self.judge.statistics.log_prior_without(self.judge.settings, removed)?)
             }
         };
-        // Nobody can expect a class that was never seen, or decide where every class is impossible.
+        // Nor one that the prior rules out, nor decide where every class is impossible.
         let log_joint = || log_prior.iter().zip(ln).map(|(prior, &ln)| prior + raised(ln, self.exponent));
         let most = log_joint().fold(f64::NEG_INFINITY, f64::max);
         if log_prior[class] == f64::NEG_INFINITY || most == f64::NEG_INFINITY {

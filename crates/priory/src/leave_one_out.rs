@@ -54,7 +54,8 @@ impl<'a> LeaveOneOut<'a> {
     /// to if every class calls it impossible.
     ///
     /// # Errors
-    /// If the batch does not have the columns of the schema, or fewer than two rows were learnt.
+    /// If the batch does not have the columns of the schema, fewer than two rows were learnt, or a given prior is 0 for
+    /// every class but one that vanishes.
     pub fn score(&self, batch: &Batch) -> Result<Scores> {
         let batch = &batch.only(self.table, &self.statistics.schema);
         let mut scores = self.everything.score(batch)?;

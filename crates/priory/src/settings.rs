@@ -126,6 +126,29 @@ pub enum Prior {
     Smoothed(f64),
 }
 
+impl Prior {
+    /// What is left of it, once checked, where rows were taken away and some classes with them. One that was given no longer
+    /// names these, and its shares are divided by what the others have together.
+    ///
+    /// # Errors
+    /// If the others have nothing.
+    pub(crate) fn left_to(&self, stays: impl Fn(&str) -> bool) -> Result<Prior> {
+        let Prior::Given(shares) = self else { return Ok(self.clone()) };
+        let mut left = shares.clone();
+        left.retain(|class, _| stays(class));
+        if left.len() < shares.len() {
+            let total: f64 = left.values().sum();
+            if total == 0.0 {
+                return Err(Error::Settings(
+                    "the given prior is 0 for every class that remains where some rows are left out".into(),
+                ));
+            }
+            left.values_mut().for_each(|share| *share /= total);
+        }
+        Ok(Prior::Given(left))
+    }
+}
+
 /// How the counts of a column become P(value | class).
 ///
 /// With n(v) the weight of value v in the class, n the weight of the class where the value is known, and J the

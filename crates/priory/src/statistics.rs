@@ -277,13 +277,13 @@ impl Statistics {
         let vanished = |class: usize| without(class) == 0.0;
         let ids = 0..self.classes.len();
         let classes = ids.clone().filter(|&class| !vanished(class)).count();
+        let prior = settings.prior.left_to(|name| self.classes.get(name).is_some_and(|id| !vanished(id)))?;
         let log_prior = ids.map(|class| {
             if vanished(class) {
                 return f64::NEG_INFINITY;
             }
             let name = self.classes.name(class);
-            let prior = &settings.prior;
-            estimate::prior::<f64>(prior, name, without(class), total.value(), classes as f64).ln()
+            estimate::prior::<f64>(&prior, name, without(class), total.value(), classes as f64).ln()
         });
         Ok(log_prior.collect())
     }

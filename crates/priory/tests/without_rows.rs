@@ -41,9 +41,12 @@ impl Table {
         Schema::new("class", columns.chain(numbers).collect()).expect("the names differ")
     }
 
-    /// Takes out of the settings what is for columns that are not there.
+    /// Takes out of the settings what is for columns and classes that are not there.
     fn fit(&self, settings: &mut Settings) {
         settings.discriminant = settings.discriminant.filter(|_| self.numbers);
+        let counted = self.rows.iter().filter(|row| !self.weighted || row.2 > 0.0);
+        let classes: Vec<&str> = counted.filter_map(|row| Some(CLASSES[row.0?])).collect();
+        divide_among(&classes, &mut settings.prior);
     }
 
     fn batch(&self) -> Batch {
@@ -188,8 +191,9 @@ proptest! {
         let Ok(model) = whole.estimate(&settings) else { return Ok(()) };
         let counts = |row: usize| batch.classes.value(row).is_some() && batch.weight(row) > 0.0;
         let rest = |left_out: usize| trained(&schema, &batch, (0..batch.rows).filter(move |&row| row != left_out));
+        let all = whole_classes(&whole);
         let without: Vec<Option<Result<Model>>> =
-            (0..batch.rows).map(|row| counts(row).then(|| rest(row).estimate(&settings))).collect();
+            (0..batch.rows).map(|row| counts(row).then(|| estimate_rest(&rest(row), &settings))).collect();
         let Ok(scores) = whole.leave_one_out(&settings, |left_out| left_out.score(&batch)).flatten() else {
             prop_assert!(without.iter().flatten().any(Result::is_err));
             return Ok(());
@@ -204,11 +208,11 @@ proptest! {
                     let explained = model.explain(&batch, row).unwrap();
                     let densities = table.numbers; // which may be above one
                     prop_assert!(densities || explained.log_joint.iter().all(|x| *x <= 0.0), "{:?}", explained);
-                    let log_joint = by_class(whole_classes(&whole).as_slice(), model, &explained.log_joint);
+                    let log_joint = by_class(&all, model, &explained.log_joint);
                     prop_assert_eq!(bits(scores.row(row)), bits(&log_joint), "row {}: {:?}", row, explained);
                     prop_assert_eq!(posterior.outcome(row), explained.outcome);
                     for (name, p) in model.classes().iter().zip(&explained.posterior) {
-                        let class = whole_classes(&whole).iter().position(|class| class == name).unwrap();
+                        let class = all.iter().position(|class| class == name).unwrap();
                         prop_assert!((posterior.row(row)[class] - p).abs() < 1e-14);
                     }
                     let alone = batch.select(&[row]);
@@ -216,20 +220,17 @@ proptest! {
                     let baseline = majority_class(&baseline).unwrap();
                     expected.observe(model.classes(), &alone, &model.score(&alone).unwrap(), baseline).unwrap();
                 }
-                // Only a prior that names a class which has just vanished.
-                Some(Err(error)) => prop_assert!(matches!(settings.prior, Prior::Given(_)), "{}", error),
+                Some(Err(error)) => prop_assert!(false, "{}", error),
             }
         }
-        if without.iter().flatten().all(Result::is_ok) {
-            let mut evaluation = Evaluation::new();
-            let evaluate = |left_out: &LeaveOneOut<'_>| evaluation.observe_leave_one_out(left_out, &batch);
-            whole.leave_one_out(&settings, evaluate).flatten().unwrap();
-            let (found, expected) = (evaluation.report(), expected.report());
-            prop_assert_eq!(found.rows, expected.rows);
-            prop_assert_eq!(found.impossible, expected.impossible);
-            prop_assert_eq!(found.zero_probability_rows, expected.zero_probability_rows);
-            prop_assert_eq!(found.baseline_accuracy.to_bits(), expected.baseline_accuracy.to_bits());
-        }
+        let mut evaluation = Evaluation::new();
+        let evaluate = |left_out: &LeaveOneOut<'_>| evaluation.observe_leave_one_out(left_out, &batch);
+        whole.leave_one_out(&settings, evaluate).flatten().unwrap();
+        let (found, expected) = (evaluation.report(), expected.report());
+        prop_assert_eq!(found.rows, expected.rows);
+        prop_assert_eq!(found.impossible, expected.impossible);
+        prop_assert_eq!(found.zero_probability_rows, expected.zero_probability_rows);
+        prop_assert_eq!(found.baseline_accuracy.to_bits(), expected.baseline_accuracy.to_bits());
     }
 
     #[test]
@@ -256,19 +257,7 @@ proptest! {
         let separate: Vec<Statistics> = (0..k)
             .map(|fold| trained(&schema, &batch, (0..batch.rows).filter(|&row| fold_of[row] != Some(fold))))
             .collect();
-        let all = whole_classes(&trained(&schema, &batch, 0..batch.rows));
-        let estimate = |training: &Statistics| {
-            let (mut settings, left) = (settings.clone(), whole_classes(training));
-            if let Prior::Given(shares) = &mut settings.prior {
-                let given = shares.len();
-                shares.retain(|class, _| left.contains(class) || !all.contains(class));
-                let sum: f64 = shares.values().sum();
-                if shares.len() < given && sum > 0.0 {
-                    shares.values_mut().for_each(|share| *share /= sum);
-                }
-            }
-            training.estimate(&settings)
-        };
+        let estimate = |training: &Statistics| estimate_rest(training, &settings);
         let models = match statistics.models(&settings) {
             Ok(models) => models,
             Err(_) => {
@@ -321,6 +310,25 @@ fn whole_classes(statistics: &Statistics) -> Vec<String> {
     statistics.classes().into_iter().map(|(name, _)| name.to_owned()).collect()
 }
 
+/// Takes out of a prior that was given what is for other classes, and divides it by the rest.
+fn divide_among(classes: &[&str], prior: &mut Prior) {
+    let Prior::Given(shares) = prior else { return };
+    let all = shares.len();
+    shares.retain(|class, _| classes.contains(&class.as_str()));
+    if shares.len() < all {
+        let rest: f64 = shares.values().sum();
+        shares.values_mut().for_each(|share| *share /= rest);
+    }
+}
+
+/// The model of some rows, under the prior of the classes that they have.
+fn estimate_rest(rest: &Statistics, settings: &Settings) -> Result<Model> {
+    let mut settings = settings.clone();
+    let classes: Vec<&str> = rest.classes().into_iter().map(|(name, _)| name).collect();
+    divide_among(&classes, &mut settings.prior);
+    rest.estimate(&settings)
+}
+
 /// A class may have rows in one fold only; the prior that was given then is that of the others.
 #[test]
 fn a_given_prior_may_name_a_class_that_a_fold_lacks() {
@@ -328,17 +336,39 @@ fn a_given_prior_may_name_a_class_that_a_fold_lacks() {
     let rows: Vec<(&str, [Option<&str>; 1])> = rows.map(|(class, [x])| (class, [Some(x)])).to_vec();
     let batch = Batch::from_rows(&rows);
     let schema = Schema::new("y", vec![Column::new("x", Kind::Category)]).unwrap();
+    let whole = trained(&schema, &batch, 0..5);
+    // With a fold for every row it is leave-one-out.
     let mut statistics = FoldStatistics::empty(&schema, 5);
     statistics.observe(&batch, &[Some(0), Some(1), Some(2), Some(3), Some(4)]).unwrap();
     let given = |shares: &[(&str, f64)]| Settings {
         prior: Prior::Given(shares.iter().map(|&(class, share)| (class.to_owned(), share)).collect()),
         ..Settings::default()
     };
-    let models = statistics.models(&given(&[("p", 0.5), ("q", 0.3), ("r", 0.2)])).unwrap();
+    let leave_one_out =
+        |settings: &Settings| whole.leave_one_out(settings, |all| all.score(&batch)).flatten();
+
+    let settings = given(&[("p", 0.5), ("q", 0.3), ("r", 0.2)]);
+    let models = statistics.models(&settings).unwrap();
     assert_eq!(models.model(0).classes(), ["p", "q", "r"]);
     assert_eq!(models.model(4).classes(), ["p", "q"]);
     let nothing = Batch::from_rows(&[("p", [None])]);
     let posterior = models.model(4).score(&nothing).unwrap().normalize();
     assert_eq!(posterior.row(0), [0.5 / 0.8, 0.3 / 0.8]);
-    assert!(statistics.models(&given(&[("p", 0.5), ("q", 0.3), ("r", 0.1), ("s", 0.1)])).is_err());
+    let left_out = leave_one_out(&settings).unwrap();
+    for row in 0..5 {
+        let (model, alone) = (models.model(row), batch.select(&[row]));
+        let expected = by_class(&whole_classes(&whole), model, model.score(&alone).unwrap().row(0));
+        assert_eq!(bits(left_out.row(row)), bits(&expected), "row {row}");
+    }
+
+    // Nothing is left of it, nobody has a class, or it adds up only where a class is missing.
+    for (shares, why) in [
+        (&[("p", 0.0), ("q", 0.0), ("r", 1.0)][..], "the given prior is 0 for every class that remains"),
+        (&[("p", 0.5), ("q", 0.3), ("r", 0.1), ("s", 0.1)], "names `s`, which is not a class"),
+        (&[("p", 0.5), ("q", 0.5), ("r", 1.0)], "add up to 2, not to 1"),
+    ] {
+        let errors =
+            [statistics.models(&given(shares)).unwrap_err(), leave_one_out(&given(shares)).unwrap_err()];
+        errors.iter().for_each(|error| assert!(error.to_string().contains(why), "{error}"));
+    }
 }

@@ -13,7 +13,7 @@ use crate::families::text::{self, TextStatistics};
 use crate::leave_one_out::LeaveOneOut;
 use crate::model::Model;
 use crate::schema::Schema;
-use crate::settings::{Prior, Settings};
+use crate::settings::Settings;
 use crate::statistics::Statistics;
 
 /// Models that take more memory than this together are not held at the same time.
@@ -161,6 +161,7 @@ impl FoldStatistics {
     /// # Panics
     /// If there is no such fold.
     pub fn model(&self, fold: usize, total: &mut Statistics, settings: &Settings) -> Result<FoldModel> {
+        settings.check()?;
         let tested = &self.folds[fold];
         if tested.rows() == total.rows() && total.rows() > 0 {
             return Err(Error::Settings(
@@ -170,17 +171,9 @@ impl FoldStatistics {
         // The total was added up from it, so it need not be asked whether that can be.
         total.add(tested, -1.0);
         let baseline = majority_class(total).unwrap_or_default().to_owned();
-        let mut settings = settings.clone();
-        if let Prior::Given(shares) = &mut settings.prior {
-            // It names all classes, of which some may have rows in this fold only.
-            let all = shares.len();
-            shares.retain(|class, _| total.has_rows_of(class) || !tested.has_rows_of(class));
-            let left: f64 = shares.values().sum();
-            if shares.len() < all && left > 0.0 {
-                shares.values_mut().for_each(|share| *share /= left);
-            }
-        }
-        let model = total.estimate(&settings);
+        // A prior that was given names all classes, of which some may have rows in this fold only.
+        let prior = settings.prior.left_to(|class| total.has_rows_of(class) || !tested.has_rows_of(class));
+        let model = prior.and_then(|prior| total.estimate(&Settings { prior, ..settings.clone() }));
         total.add(tested, 1.0);
         Ok(FoldModel { model: model?, baseline })
     }
