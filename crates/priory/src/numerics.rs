@@ -34,7 +34,7 @@ fn ln_from(exponent: u64, f: f64) -> f64 {
     k * LN_2_HIGH - ((half_square - (correction + k * LN_2_LOW)) - f)
 }
 
-/// ln x within an ulp, in a quarter of the time that a function of a library takes.
+/// ln x within an ulp. Where it replaced the function of `libm`, a text model is estimated about 1.6 times as fast.
 #[inline]
 pub(crate) fn ln(x: f64) -> f64 {
     if !(x.is_normal() && x > 0.0) {
