@@ -81,6 +81,9 @@ impl Table<'_> {
     pub(crate) fn sums(&self, classes: usize) -> Result<Sums, Infinite> {
         self.check(classes);
         let (columns, engine) = (self.values.columns(), Engine::available()[0]);
+        if columns == 0 {
+            return Ok(Sums { columns, classes, summed: Summed::Weighted(Vec::new()) });
+        }
         if self.weights.is_empty() {
             return Sweep::over(self.values, self.classes, classes, engine);
         }
@@ -261,6 +264,7 @@ struct Cell {
 }
 
 impl Sweep {
+    /// There is a column at least.
     pub(super) fn over(
         values: Values<'_>,
         ids: &[u32],
@@ -268,8 +272,7 @@ impl Sweep {
         engine: Engine,
     ) -> Result<Sums, Infinite> {
         let mut sweep = Sweep::new(values.columns(), classes);
-        let ids = if sweep.columns == 0 { &[] } else { ids };
-        let block_rows = (BLOCK / size_of::<f64>() / sweep.columns.max(1)).clamp(64, MOST_ROWS / 2);
+        let block_rows = (BLOCK / size_of::<f64>() / sweep.columns).clamp(64, MOST_ROWS / 2);
         let mut transposed = Vec::new();
         for (ids, start) in ids.chunks(block_rows).zip((0..).step_by(block_rows)) {
             let (block, stride) = match values {

@@ -381,9 +381,11 @@ fn empty_tables_have_empty_moments() {
     assert_eq!(empty.moments(3).unwrap(), vec![Moments::default(); 6]);
     let no_class = Table { values: Values::Rows(&[1.0, 2.0], 2), classes: &[NO_CLASS], weights: &[2.0] };
     assert_eq!(no_class.moments(3).unwrap(), vec![Moments::default(); 6]);
-    let no_columns = Table { values: Values::Columns(&[]), classes: &[0, 1], weights: &[] };
-    assert_eq!(no_columns.moments(2).unwrap(), vec![]);
-    assert_eq!(no_columns.products(2).unwrap(), vec![]);
+    for weights in [&[][..], &[0.5, 2.0]] {
+        let no_columns = Table { values: Values::Columns(&[]), classes: &[0, 1], weights };
+        assert_eq!(no_columns.moments(2).unwrap(), vec![]);
+        assert_eq!(no_columns.products(2).unwrap(), vec![]);
+    }
     assert_eq!(no_class.products(3).unwrap(), vec![Wide::default(); 3]);
     assert_eq!(bytes(&[Moments::default()]).len(), 16);
 }
