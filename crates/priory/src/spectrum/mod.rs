@@ -1,0 +1,341 @@
+//! The spectrum: how much each number of a column weighs in each class, as finely as a bounded table can tell.
+//!
+//! A number is known by its **key**: the bits of its f64, turned so that they sort as numbers do, without the lowest
+//! few. How many are dropped, the **level**, is the least number for which the column has at most [`MOST_CELLS`]
+//! different pairs of key and class, or where there are thousands of classes the highest, at which only the sign of a
+//! number is left. So the level depends on nothing but the set of numbers and classes, and any split
+//! or order of the rows gives the same spectrum. Columns with few different numbers are kept as they are; timestamps
+//! keep what tells them apart, however far from zero they lie; heavy tails keep about the same relative precision
+//! everywhere.
+//!
+//! Weights are exact. What was dropped is not: forgetting takes the weights back to the last bit, but a level that the
+//! forgotten rows had raised stays where it is.
+
+mod index;
+mod key;
+#[cfg(test)]
+mod tests;
+mod window;
+
+use index::{Index, NONE};
+use key::{is_of_numbers, number, width};
+use window::{NO_PLACE, Places, Window};
+
+use crate::exact::ExactSum;
+use crate::moments::engine::vectorized;
+use crate::numerics::{bits_to_drop, ordered_bits};
+use crate::tally::Tally;
+
+/// More cells than this are not kept: the numbers are told apart less finely instead.
+pub(crate) const MOST_CELLS: usize = 1 << 12;
+
+/// The lowest bits that can be dropped: at this level only the sign is left.
+pub(crate) const MOST_DROPPED: u32 = 63;
+
+/// A key and a class.
+pub(crate) type Cell = (u64, u32);
+
+/// The weight of each cell, exactly.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Spectrum {
+    level: u32,
+    cells: Vec<Cell>,
+    index: Index,
+    window: Window,
+    /// One row per cell.
+    counts: Tally,
+}
+
+/// A number, or the middle of the cell that it fell into, and what it weighs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Weighed {
+    pub(crate) value: f64,
+    pub(crate) weight: f64,
+    /// The width of the cell; zero if the number is known as it was.
+    pub(crate) width: f64,
+}
+
+/// Rows that are looked up together: what one lookup waits for, the next need not.
+const ROWS_AT_ONCE: usize = 64;
+
+/// Rows that are counted before their cells are added to. Fewer than the second number are added one by one.
+const ROWS_COUNTED: usize = 1 << 15;
+const FEW_ROWS: usize = 1 << 8;
+
+/// While rows are added there may be more cells: dropping one bit after the other takes longer.
+const MOST_CELLS_AT_TIMES: usize = 4 * MOST_CELLS;
+
+/// Rows that an empty spectrum looks at beforehand.
+const ROWS_FORESEEN: usize = 2 * MOST_CELLS;
+
+impl Spectrum {
+    /// A spectrum from what [`level`](Self::level), [`cells`](Self::cells) and [`counts`](Self::counts) say; `None`
+    /// unless the cells are in order, within bounds, and hold finite numbers.
+    pub(crate) fn from_parts(level: u32, cells: Vec<Cell>, counts: Tally) -> Option<Self> {
+        let finite =
+            |&(key, _): &Cell| level <= MOST_DROPPED && key <= u64::MAX >> level && is_of_numbers(key, level);
+        let few = cells.len() <= MOST_CELLS || level == MOST_DROPPED;
+        let sound = few && cells.is_sorted_by(|a, b| a < b) && cells.iter().all(finite);
+        let index = Index::of(&cells);
+        let window = Window::default();
+        (sound && counts.rows() == cells.len()).then_some(Spectrum { level, cells, index, window, counts })
+    }
+
+    /// How many low bits of the numbers are dropped.
+    pub(crate) fn level(&self) -> u32 {
+        self.level
+    }
+
+    pub(crate) fn cells(&self) -> &[Cell] {
+        &self.cells
+    }
+
+    pub(crate) fn counts(&self) -> &Tally {
+        &self.counts
+    }
+
+    /// Adds the numbers of some rows; NaN is missing. There are no weights where every row counts one.
+    pub(crate) fn observe(&mut self, values: &[f64], classes: &[u32], weights: &[f64]) {
+        if self.cells.is_empty() && values.len() > MOST_CELLS {
+            self.foresee(values, classes);
+        }
+        if self.level > 0 && weights.is_empty() && values.len() >= FEW_ROWS {
+            let parts = values.chunks(ROWS_COUNTED).zip(classes.chunks(ROWS_COUNTED));
+            return parts.for_each(|(values, classes)| self.count(values, classes));
+        }
+        let weight = |row| if weights.is_empty() { 1.0 } else { weights[row] };
+        let mut ids = [NONE; ROWS_AT_ONCE];
+        for (start, some) in (0..).step_by(ROWS_AT_ONCE).zip(values.chunks(ROWS_AT_ONCE)) {
+            let rows = start..start + some.len();
+            for ((&x, &class), id) in some.iter().zip(&classes[rows.clone()]).zip(&mut ids) {
+                *id = self.index.get((ordered_bits(x) >> self.level, class), &self.cells).unwrap_or(NONE);
+            }
+            // A new cell may change the level, and then all ids are others.
+            let level = self.level;
+            for (row, &id) in rows.zip(&ids).filter(|&(row, _)| !values[row].is_nan()) {
+                let is_known = id != NONE && self.level == level;
+                let id = if is_known { id } else { self.id(values[row], classes[row]) };
+                self.counts.add(id as usize, 0, weight(row));
+            }
+        }
+        self.fit();
+    }
+
+    /// Adds rows that count one each, where bits are dropped: first how many there are at each place of the window, and
+    /// then each of these counts to its cell.
+    fn count(&mut self, values: &[f64], classes: &[u32]) {
+        self.window.update(&self.cells, self.level);
+        let (mut counts, mut outside) = (vec![0_u32; self.window.ids.len()], Vec::new());
+        let mut places = [NO_PLACE; ROWS_AT_ONCE];
+        for (start, some) in (0..).step_by(ROWS_AT_ONCE).zip(values.chunks(ROWS_AT_ONCE)) {
+            let rows = start..start + some.len();
+            let classes = &classes[rows.clone()];
+            let (window, level) = (&self.window, self.level);
+            vectorized(Places { window, level, values: some, classes, places: &mut places });
+            for (row, place) in rows.zip(places) {
+                match counts.get_mut(place as usize) {
+                    Some(count) => *count += 1,
+                    None => outside.push(row),
+                }
+            }
+        }
+        for (place, &count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
+            let id = match self.window.ids[place] {
+                NONE => self.push(self.window.cell(place as u64, self.level)),
+                id => id,
+            };
+            self.counts.add(id as usize, 0, f64::from(count));
+        }
+        for row in outside.into_iter().filter(|&row| !values[row].is_nan()) {
+            let id = self.id(values[row], classes[row]);
+            self.counts.add(id as usize, 0, 1.0);
+        }
+        self.fit();
+    }
+
+    /// Adds a number with a weight, which may be negative.
+    #[cfg(test)]
+    pub(crate) fn add(&mut self, x: f64, class: u32, weight: f64) {
+        let id = self.id(x, class);
+        self.counts.add(id as usize, 0, weight);
+        self.fit();
+    }
+
+    /// The id of the cell of a number, which may be new. There may be more cells for a while.
+    fn id(&mut self, x: f64, class: u32) -> u32 {
+        let id = self.push((ordered_bits(x) >> self.level, class));
+        if self.cells.len() <= MOST_CELLS_AT_TIMES {
+            return id;
+        }
+        self.fit();
+        self.push((ordered_bits(x) >> self.level, class))
+    }
+
+    /// The id of a cell, which may be new.
+    fn push(&mut self, cell: Cell) -> u32 {
+        let known = self.cells.len();
+        let id = self.index.intern(cell, &mut self.cells);
+        if self.cells.len() > known {
+            self.counts.grow(self.cells.len(), 1);
+        }
+        id
+    }
+
+    /// Drops as many bits as it takes to have no more cells than there may be, or all but the sign.
+    fn fit(&mut self) {
+        if self.cells.len() <= MOST_CELLS || self.level == MOST_DROPPED {
+            return;
+        }
+        self.raise(least_level(&self.cells, self.level));
+    }
+
+    /// Begins with the level and the cells that the first of these rows ask for by themselves, if the level is a high one.
+    /// All rows can but ask for a higher one, and to get there level by level takes longer. What the rows weigh is not
+    /// added yet.
+    fn foresee(&mut self, values: &[f64], classes: &[u32]) {
+        // A class takes the place of the lowest bits: bare numbers are sorted fastest.
+        const LEVEL: u32 = 16;
+        let classes = &classes[..classes.len().min(ROWS_FORESEEN)];
+        if classes.iter().any(|class| class >> LEVEL > 0) {
+            return;
+        }
+        const MISSING: u64 = u64::MAX; // no number of the highest class is as large
+        let cell = |(&x, &class): (&f64, &u32)| match x.is_nan() {
+            true => MISSING,
+            false => u64::from(class) << (64 - LEVEL) | ordered_bits(x) >> LEVEL,
+        };
+        let mut cells: Vec<u64> = values.iter().zip(classes).map(cell).collect();
+        cells.retain(|&cell| cell != MISSING);
+        cells.sort_unstable();
+        match bits_to_drop(cells.windows(2).map(|pair| pair[0] ^ pair[1]), MOST_CELLS) {
+            0 => {} // perhaps a lower level will do
+            bits => {
+                self.level = (LEVEL + bits).min(MOST_DROPPED);
+                let bits = self.level - LEVEL;
+                let cell = |cell: u64| (cell << LEVEL >> LEVEL >> bits, (cell >> (64 - LEVEL)) as u32);
+                self.cells = cells.into_iter().map(cell).collect();
+                self.cells.dedup();
+                self.index = Index::of(&self.cells);
+                self.counts.grow(self.cells.len(), 1);
+            }
+        }
+    }
+
+    /// Goes to a level at least as high.
+    fn raise(&mut self, level: u32) {
+        if level == self.level {
+            return;
+        }
+        let fine = std::mem::take(self);
+        self.level = level;
+        self.take_in(&fine, |class| class, 1.0);
+    }
+
+    fn take_in(&mut self, other: &Spectrum, class_of: impl Fn(u32) -> u32, sign: f64) {
+        let drop = self.level - other.level;
+        self.index.make_room(&self.cells, self.cells.len().max(other.cells.len().min(MOST_CELLS)));
+        let row_of: Vec<usize> = other
+            .cells
+            .iter()
+            .map(|&(key, class)| self.push((key >> drop, class_of(class))) as usize)
+            .collect();
+        self.counts.merge(&other.counts, &row_of, &[0], sign);
+    }
+
+    /// Adds `sign` times `other`, whose class c is our `class_of[c]`.
+    pub(crate) fn merge(&mut self, other: &Self, class_of: &[usize], sign: f64) {
+        self.raise(self.level.max(other.level));
+        self.take_in(other, |class| class_of[class as usize] as u32, sign);
+        if sign < 0.0 {
+            *self = self.select(Some);
+        }
+        self.fit();
+    }
+
+    /// Multiplies every weight by a power of two.
+    pub(crate) fn scale(&mut self, power: f64) {
+        self.counts.scale(power);
+    }
+
+    /// The first number and class of which `other` has more.
+    pub(crate) fn first_shortfall(&self, other: &Self, class_of: &[Option<usize>]) -> Option<(f64, usize)> {
+        let mut part = other.clone();
+        part.raise(self.level.max(other.level));
+        let row_of: Vec<Option<usize>> = (part.cells.iter())
+            .map(|&(key, class)| {
+                // A part cannot be coarser than the whole: its numbers are among those that the whole tells apart.
+                let cell = (key, class_of[class as usize]? as u32);
+                self.index.get(cell, &self.cells).filter(|_| part.level == self.level).map(|id| id as usize)
+            })
+            .collect();
+        let (row, _) = self.counts.first_shortfall(&part.counts, &row_of, &[Some(0)])?;
+        let (key, class) = part.cells[row];
+        Some((number(key, part.level), class as usize))
+    }
+
+    /// The cells that count something, in order, with the classes renumbered; those of no class are left out.
+    fn select(&self, class_of: impl Fn(u32) -> Option<u32>) -> Self {
+        let mut kept: Vec<(Cell, usize)> = (self.cells.iter().zip(0..))
+            .filter(|&(_, id)| !self.counts.is_zero(id, 0))
+            .filter_map(|(&(key, class), id)| Some(((key, class_of(class)?), id)))
+            .collect();
+        kept.sort_unstable();
+        let rows: Vec<usize> = kept.iter().map(|&(_, id)| id).collect();
+        let cells: Vec<Cell> = kept.into_iter().map(|(cell, _)| cell).collect();
+        let (index, window) = (Index::of(&cells), Window::default());
+        Spectrum { level: self.level, cells, index, window, counts: self.counts.select(&rows, &[0]) }
+    }
+
+    /// Sorted, without what counts zero, and with the classes in the order given.
+    pub(crate) fn canonical(&self, classes: &[usize]) -> Self {
+        let mut new_id = vec![None; classes.iter().max().map_or(0, |most| most + 1)];
+        classes.iter().zip(0..).for_each(|(&old, new)| new_id[old] = Some(new));
+        let mut canonical = self.select(|class| new_id.get(class as usize).copied().flatten());
+        if canonical.counts.classes() == 0 {
+            canonical.counts.grow(0, 1);
+        }
+        if canonical.cells.is_empty() {
+            canonical.level = 0;
+        }
+        canonical
+    }
+
+    /// The weight of a class, exactly.
+    pub(crate) fn class_total(&self, class: usize) -> ExactSum {
+        let mut total = ExactSum::default();
+        let of_class = self.cells.iter().enumerate().filter(|(_, cell)| cell.1 as usize == class);
+        for (id, _) in of_class {
+            total.merge(&self.counts.exact(id, 0));
+        }
+        total
+    }
+
+    /// The numbers of each class and their weights, in order. A cell of several numbers stands for the one in its
+    /// middle. The spectrum is canonical. Perhaps a number of some class and weight is to be left out.
+    pub(crate) fn by_class(&self, classes: usize, gone: Option<(f64, usize, f64)>) -> Vec<Vec<Weighed>> {
+        let mut lists = vec![Vec::new(); classes];
+        let gone = gone.map(|(x, class, weight)| ((ordered_bits(x) >> self.level, class as u32), weight));
+        for (id, &cell) in self.cells.iter().enumerate() {
+            let weight = match gone {
+                Some((of, weight)) if of == cell => self.counts.get_without(id, 0, weight),
+                _ => self.counts.get(id, 0),
+            };
+            if weight > 0.0 {
+                let (value, width) = (number(cell.0, self.level), width(cell.0, self.level));
+                lists[cell.1 as usize].push(Weighed { value, weight, width });
+            }
+        }
+        lists
+    }
+}
+
+/// The least level at which there are at most [`MOST_CELLS`] of these cells, which are of this level; or the highest.
+fn least_level(cells: &[Cell], level: u32) -> u32 {
+    // By class and then by key they stay in order when bits are dropped.
+    let mut cells: Vec<u128> =
+        cells.iter().map(|&(key, class)| u128::from(class) << 64 | u128::from(key)).collect();
+    cells.sort_unstable();
+    // Cells of different classes stay apart.
+    let differences = cells.windows(2).map(|pair| u64::try_from(pair[0] ^ pair[1]).unwrap_or(u64::MAX));
+    (level + bits_to_drop(differences, MOST_CELLS)).min(MOST_DROPPED)
+}
