@@ -30,7 +30,7 @@ pub(super) fn write(sections: &mut Vec<Section>, column: usize, text: &TextStati
 
 /// Whether a count is a whole number that takes four bytes.
 fn is_small(count: f64) -> bool {
-    count.fract() == 0.0 && count <= f64::from(u32::MAX)
+    f64::from(count as u32) == count
 }
 
 pub(super) fn read(
@@ -49,10 +49,21 @@ pub(super) fn read(
     if ends.len() != text.tokens.len() || documents.len() != class_of.len() || terms.len() != class_of.len() {
         return Err(wrong());
     }
-    let counts = class_of.into_iter().zip(documents).zip(terms);
-    let cells = counts.map(|((class, documents), terms)| Cell { class: u32::from(class), documents, terms });
-    let residue = [&document_residue[..], &term_residue[..]];
-    text.counts = TokenTable::from_cells(classes, &ends, cells, residue).ok_or_else(wrong)?.into();
+    let counts = match (documents, terms) {
+        (Counts::Small(documents), Counts::Small(terms))
+            if document_residue.is_empty() && term_residue.is_empty() =>
+        {
+            let counts = documents.into_iter().zip(terms).map(|(documents, terms)| [documents, terms]);
+            TokenTable::from_whole_cells(classes, &ends, class_of, counts.collect())
+        }
+        (documents, terms) => {
+            let counts = class_of.into_iter().zip(documents.wide()).zip(terms.wide());
+            let cells =
+                counts.map(|((class, documents), terms)| Cell { class: u32::from(class), documents, terms });
+            TokenTable::from_cells(classes, &ends, cells, [&document_residue[..], &term_residue[..]])
+        }
+    };
+    text.counts = counts.ok_or_else(wrong)?.into();
     text.totals = read_tally(file, &format!("{prefix}.totals"), TOTALS, classes)?;
     if !text.is_consistent() {
         return Err(refused(format!("the counts of `{prefix}` contradict each other")));
@@ -60,20 +71,38 @@ pub(super) fn read(
     Ok(())
 }
 
-/// Counts, and what they lack to be exact.
-type Counts = (Vec<f64>, Vec<(u64, f64)>);
+/// Counts take four bytes each if all of them can.
+enum Counts {
+    Small(Vec<u32>),
+    Wide(Vec<f64>),
+}
 
-/// Counts that take four bytes each if all of them can.
-fn read_counts(file: &mut Container<'_>, name: &str) -> Result<Counts> {
-    let counts: Vec<f64> = if file.holds_u32(name) {
-        file.take_u32(name, 1)?.1.into_iter().map(f64::from).collect()
+impl Counts {
+    fn len(&self) -> usize {
+        match self {
+            Counts::Small(counts) => counts.len(),
+            Counts::Wide(counts) => counts.len(),
+        }
+    }
+
+    fn wide(self) -> Vec<f64> {
+        match self {
+            Counts::Small(counts) => counts.into_iter().map(f64::from).collect(),
+            Counts::Wide(counts) => counts,
+        }
+    }
+}
+
+/// Counts, and what they lack to be exact.
+fn read_counts(file: &mut Container<'_>, name: &str) -> Result<(Counts, Vec<(u64, f64)>)> {
+    let counts = if file.holds_u32(name) {
+        Counts::Small(file.take_u32(name, 1)?.1)
     } else {
         let counts = file.take_f64(name, 1)?.1;
         if counts.iter().all(|&count| is_small(count)) {
             return Err(refused(format!("the counts in `{name}` take more room than they should")));
         }
-        counts
+        Counts::Wide(counts)
     };
-    let residue = read_residue(file, name)?;
-    Ok((counts, residue))
+    Ok((counts, read_residue(file, name)?))
 }

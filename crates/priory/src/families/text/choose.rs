@@ -165,12 +165,10 @@ impl LeftOut {
             totals: vec![(0.0, 0.0); classes],
             tokens: 0.0,
         };
-        // Most cells hold small whole numbers: these are counted in a table.
-        let largest =
-            statistics.counts.all_cells().map(|cell| cell.documents.max(cell.terms)).fold(0.0, f64::max);
-        let side = (largest as usize).min(255) + 1;
-        let is_small = |x: f64| x < side as f64 && x as u8 as f64 == x;
-        let mut small = vec![0.0; side * side];
+        // Most cells hold small whole numbers: of these it is counted how many there are of each kind.
+        const SIDE: usize = 256;
+        let small = |x: f64| Some(x as usize).filter(|&n| n < SIDE && n as f64 == x);
+        let mut alike = vec![0_u32; SIDE * SIDE];
         for token in 0..statistics.tokens.len() {
             let cells = || statistics.counts.cells(token);
             if cells().map(|cell| cell.documents).sum::<f64>() <= 1.0 {
@@ -183,10 +181,9 @@ impl LeftOut {
                 let (total, total_left) = &mut left.totals[cell.class as usize];
                 *total += count;
                 *total_left += rest;
-                if is_small(count) && is_small(d) {
-                    small[count as usize * side + d as usize] += count;
-                } else {
-                    *left.present.entry(rest.to_bits()).or_default() += count;
+                match (small(count), small(d)) {
+                    (Some(count), Some(d)) => alike[count * SIDE + d] += 1,
+                    _ => *left.present.entry(rest.to_bits()).or_default() += count,
                 }
                 if bernoulli {
                     let without = documents[cell.class as usize] - d;
@@ -194,9 +191,9 @@ impl LeftOut {
                 }
             }
         }
-        for (i, &weight) in small.iter().enumerate().filter(|(_, weight)| **weight > 0.0) {
-            let rest = without_one((i / side) as f64, (i % side) as f64);
-            *left.present.entry(rest.to_bits()).or_default() += weight;
+        for (i, &cells) in alike.iter().enumerate().filter(|(_, cells)| **cells > 0) {
+            let (count, d) = ((i / SIDE) as f64, (i % SIDE) as f64);
+            *left.present.entry(without_one(count, d).to_bits()).or_default() += f64::from(cells) * count;
         }
         if bernoulli {
             // Every document has or has not every token.

@@ -94,7 +94,7 @@ impl Loop for AddUp<'_> {
     #[inline(always)]
     fn run(self) {
         /// Rows are needed in no order of theirs: they are asked for some tokens before.
-        const AHEAD: usize = 12;
+        const AHEAD: usize = 32;
         let mut start = 0;
         for (sums, &end) in self.sums.chunks_exact_mut(self.rows.width).zip(self.ends) {
             for i in start..end {

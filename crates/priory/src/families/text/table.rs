@@ -570,6 +570,38 @@ impl TokenTable {
         (same && canonical).then_some(table)
     }
 
+    /// The same from whole numbers alone.
+    pub(crate) fn from_whole_cells(
+        classes: usize,
+        ends: &[u64],
+        class_of: Vec<u16>,
+        counts: Vec<[u32; 2]>,
+    ) -> Option<Self> {
+        let mut rows = Vec::with_capacity(ends.len());
+        let mut start = 0;
+        for &end in ends {
+            let end = usize::try_from(end).ok()?;
+            let of_token = class_of.get(start..end)?;
+            let last = of_token.last()?;
+            if !of_token.is_sorted_by(|a, b| a < b) || usize::from(*last) >= classes {
+                return None;
+            }
+            let length = (end - start) as u32;
+            rows.push(Row { start: u32::try_from(start).ok()?, length, room: length });
+            start = end;
+        }
+        if start != counts.len() || counts.len() != class_of.len() || counts.contains(&[0; 2]) {
+            return None;
+        }
+        Some(TokenTable {
+            rows,
+            class_of,
+            counts: Counts::Small(counts),
+            classes: classes as u32,
+            ..TokenTable::default()
+        })
+    }
+
     /// Whether the cells stand token after token in the order of the classes, and none counts zero. What is not plain
     /// might have to be rounded anew.
     pub(crate) fn is_canonical(&self) -> bool {
