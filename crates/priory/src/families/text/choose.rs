@@ -169,16 +169,18 @@ impl LeftOut {
         const SIDE: usize = 256;
         let small = |x: f64| Some(x as usize).filter(|&n| n < SIDE && n as f64 == x);
         let mut alike = vec![0_u32; SIDE * SIDE];
+        let presence = formula.counts_presence();
         for token in 0..statistics.tokens.len() {
-            let cells = || statistics.counts.cells(token);
-            if cells().map(|cell| cell.documents).sum::<f64>() <= 1.0 {
+            let mut all = 0.0;
+            statistics.counts.for_each_cell(token, |_, documents, _| all += documents);
+            if all <= 1.0 {
                 continue;
             }
             left.tokens += 1.0;
-            for cell in cells() {
-                let (count, d) = (formula.count(&cell), cell.documents);
+            statistics.counts.for_each_cell(token, |class, d, terms| {
+                let count = if presence { d } else { terms };
                 let rest = without_one(count, d);
-                let (total, total_left) = &mut left.totals[cell.class as usize];
+                let (total, total_left) = &mut left.totals[class];
                 *total += count;
                 *total_left += rest;
                 match (small(count), small(d)) {
@@ -186,10 +188,10 @@ impl LeftOut {
                     _ => *left.present.entry(rest.to_bits()).or_default() += count,
                 }
                 if bernoulli {
-                    let without = documents[cell.class as usize] - d;
+                    let without = documents[class] - d;
                     *left.absent.entry((without - 1.0).max(0.0).to_bits()).or_default() += without;
                 }
-            }
+            });
         }
         for (i, &cells) in alike.iter().enumerate().filter(|(_, cells)| **cells > 0) {
             let (count, d) = ((i / SIDE) as f64, (i % SIDE) as f64);

@@ -190,8 +190,15 @@ impl Formula {
         }
     }
 
-    /// What a token adds to that in a class that counted it.
-    pub(crate) fn extra(&self, count: f64, pooled: f64, default: f64, sums: &Sums) -> Extra {
+    /// What a token adds to that in a class that counted it. `ln_own` is the logarithm of a number and the pseudocount.
+    pub(crate) fn extra(
+        &self,
+        count: f64,
+        pooled: f64,
+        default: f64,
+        sums: &Sums,
+        ln_own: impl Fn(f64) -> f64,
+    ) -> Extra {
         let (own, rest) = self.added(sums.tokens);
         let log = match self.amounts {
             Amounts::Background(lambda) => {
@@ -204,16 +211,16 @@ impl Formula {
                 }
                 ln(p) - libm::log1p(-p)
             }
-            _ if self.is_complement() => -ln((pooled - count).max(0.0) + own),
+            _ if self.is_complement() => -ln_own((pooled - count).max(0.0)),
             _ if self.family == Family::Bernoulli => {
                 let without = (sums.total - count).max(0.0) + rest;
                 if without == 0.0 {
-                    let log = ln(count + own) - ln(sums.total + own + rest);
+                    let log = ln_own(count) - ln(sums.total + own + rest);
                     return Extra { log: log - default - self.constant(sums), certain: true };
                 }
-                ln(count + own) - ln(without) - self.constant(sums)
+                ln_own(count) - ln(without) - self.constant(sums)
             }
-            _ => ln(count + own),
+            _ => ln_own(count),
         };
         Extra { log: log - default, certain: false }
     }
@@ -227,6 +234,27 @@ impl Formula {
         match self.amounts {
             Amounts::Background(lambda) => libm::log1p(-mixed(lambda, count, pooled, sums).min(1.0)),
             _ => ln((sums.total - count).max(0.0) + rest) - ln(sums.total + own + rest),
+        }
+    }
+}
+
+/// Logarithms of counts and the pseudocount: those of small whole numbers, which most counts are, are worked out once.
+pub(crate) struct CountLogs {
+    own: f64,
+    whole: Vec<f64>,
+}
+
+impl CountLogs {
+    fn new(own: f64) -> Self {
+        const WORKED_OUT: u32 = 4096;
+        CountLogs { own, whole: (0..WORKED_OUT).map(|n| ln(f64::from(n) + own)).collect() }
+    }
+
+    #[inline]
+    pub(crate) fn ln_own(&self, count: f64) -> f64 {
+        match self.whole.get(count as usize) {
+            Some(&log) if f64::from(count as u32) == count => log,
+            _ => ln(count + self.own),
         }
     }
 }
@@ -296,7 +324,15 @@ impl<'a> TextEstimate<'a> {
 
     /// What a token counts in all classes.
     pub(crate) fn pooled(&self, token: usize) -> f64 {
-        self.statistics.counts.cells(token).map(|cell| self.formula.count(&cell)).sum()
+        let (presence, mut all) = (self.formula.counts_presence(), 0.0);
+        let counts = &self.statistics.counts;
+        counts.for_each_cell(token, |_, documents, terms| all += if presence { documents } else { terms });
+        all
+    }
+
+    /// Logarithms of many counts.
+    pub(crate) fn count_logs(&self) -> CountLogs {
+        CountLogs::new(self.formula.added(self.tokens).0)
     }
 
     /// What a token counts in all classes, if that matters, and what it adds in every class that never counted it.
@@ -323,6 +359,7 @@ impl<'a> TextEstimate<'a> {
         }
         let amount: f64 = left.tokens.iter().map(|token| token.amount).sum();
         let impossible = self.formula.zero_is_impossible();
+        let (own, _) = self.formula.added(self.tokens);
         for (class, score) in scores.iter_mut().enumerate() {
             let sums = left.sums[class];
             let mut hits = 0;
@@ -334,7 +371,7 @@ impl<'a> TextEstimate<'a> {
                 *score += token.amount * default;
                 let count = token.cell(class).now;
                 if count > 0.0 {
-                    let extra = self.formula.extra(count, pooled, default, &sums);
+                    let extra = self.formula.extra(count, pooled, default, &sums, |n| ln(n + own));
                     *score += token.amount * extra.log;
                     hits += 1;
                     certain += u32::from(extra.certain);

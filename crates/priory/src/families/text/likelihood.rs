@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::estimate::{Base, Sums, TextEstimate};
+use super::estimate::{Base, CountLogs, Extra, Sums, TextEstimate};
 use super::lists::{ListSums, Lists};
 use super::rows::{RowSums, Rows};
 use crate::batch::TextColumn;
@@ -219,32 +219,51 @@ impl TextLikelihood {
 }
 
 fn rows(estimate: &TextEstimate<'_>, sums: &[Sums]) -> Rows {
-    let (statistics, formula) = (&*estimate.statistics, estimate.formula);
-    let mut rows = Rows::new(statistics.tokens.len(), sums.len());
-    for token in 0..statistics.tokens.len() {
+    let tokens = estimate.statistics.tokens.len();
+    let mut rows = Rows::new(tokens, sums.len());
+    let logs = estimate.count_logs();
+    for token in 0..tokens {
         let (pooled, default) = estimate.default(token);
-        let extras = statistics.counts.cells(token).map(|cell| {
-            let class = cell.class as usize;
-            (class, formula.extra(formula.count(&cell), pooled, default, &sums[class]).log)
+        rows.set_default(token, default);
+        for_each_extra(estimate, token, pooled, default, sums, &logs, |class, extra| {
+            rows.set_extra(token, class, extra.log);
         });
-        rows.set(token, default, extras);
     }
     rows
 }
 
 fn lists(estimate: &TextEstimate<'_>, sums: &[Sums], mut lists: Lists) -> Lists {
-    let (statistics, formula) = (&*estimate.statistics, estimate.formula);
-    for token in 0..statistics.tokens.len() {
+    let logs = estimate.count_logs();
+    for token in 0..estimate.statistics.tokens.len() {
         let (pooled, default) = estimate.default(token);
-        if token == 0 || formula.default_depends_on_token() {
+        if token == 0 || estimate.formula.default_depends_on_token() {
             lists.push_default(default);
         }
-        lists.push(statistics.counts.cells(token).map(|cell| {
-            let class = cell.class as usize;
-            (class, formula.extra(formula.count(&cell), pooled, default, &sums[class]))
-        }));
+        for_each_extra(estimate, token, pooled, default, sums, &logs, |class, extra| {
+            lists.push(class, extra);
+        });
+        lists.end_token();
     }
     lists
+}
+
+/// Shows the classes that counted a token, and what it adds there.
+#[inline]
+fn for_each_extra(
+    estimate: &TextEstimate<'_>,
+    token: usize,
+    pooled: f64,
+    default: f64,
+    sums: &[Sums],
+    logs: &CountLogs,
+    mut each: impl FnMut(usize, Extra),
+) {
+    let formula = estimate.formula;
+    let presence = formula.counts_presence();
+    estimate.statistics.counts.for_each_cell(token, |class, documents, terms| {
+        let count = if presence { documents } else { terms };
+        each(class, formula.extra(count, pooled, default, &sums[class], |n| logs.ln_own(n)));
+    });
 }
 
 /// What makes the weights of a class add up to one. Where every weight is zero, nothing is left to divide.

@@ -32,12 +32,14 @@ impl Lists {
         self.default.push(default);
     }
 
-    /// Appends a token with its cells.
-    pub(crate) fn push(&mut self, cells: impl Iterator<Item = (usize, Extra)>) {
-        for (class, extra) in cells {
-            self.classes.push(class as u32 | if extra.certain { CERTAIN } else { 0 });
-            self.extra.push(extra.log);
-        }
+    /// Appends a cell of the next token.
+    pub(crate) fn push(&mut self, class: usize, extra: Extra) {
+        self.classes.push(class as u32 | if extra.certain { CERTAIN } else { 0 });
+        self.extra.push(extra.log);
+    }
+
+    /// Ends that token.
+    pub(crate) fn end_token(&mut self) {
         self.ends.push(self.classes.len() as u32);
     }
 

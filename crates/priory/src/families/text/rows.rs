@@ -30,19 +30,22 @@ impl Rows {
         8 * width(classes) * tokens <= MOST * (cells + tokens)
     }
 
-    /// Rows for so many tokens, to be [set](Self::set), and one more that adds nothing.
+    /// Rows for so many tokens, to be set, and one more that adds nothing.
     pub(crate) fn new(tokens: usize, classes: usize) -> Self {
         let width = width(classes);
         Rows { lines: vec![Line::default(); (tokens + 1) * width], width }
     }
 
-    /// Sets what a token adds.
-    pub(crate) fn set(&mut self, token: usize, default: f64, extras: impl Iterator<Item = (usize, f64)>) {
-        let row = &mut self.lines[token * self.width..][..self.width];
-        let mut set = |i: usize, x: f64| row[i / 8].0[i % 8] = x;
-        set(0, default);
-        set(1, 1.0);
-        extras.for_each(|(class, extra)| set(EXTRAS + class, extra));
+    /// Sets what a token adds in every class.
+    pub(crate) fn set_default(&mut self, token: usize, default: f64) {
+        let line = &mut self.lines[token * self.width];
+        (line.0[0], line.0[1]) = (default, 1.0);
+    }
+
+    /// Sets what it adds to that in one of them.
+    pub(crate) fn set_extra(&mut self, token: usize, class: usize, extra: f64) {
+        let i = EXTRAS + class;
+        self.lines[token * self.width + i / 8].0[i % 8] = extra;
     }
 
     fn row(&self, token: u32) -> &[Line] {

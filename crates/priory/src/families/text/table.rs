@@ -333,6 +333,29 @@ impl TokenTable {
         self.held(token).map(|place| self.cell(place)).filter(|cell| !cell.is_zero())
     }
 
+    /// Shows the class, documents and terms of the cells of a token that count: the same, but faster.
+    #[inline]
+    pub(crate) fn for_each_cell(&self, token: usize, mut each: impl FnMut(usize, f64, f64)) {
+        let places = self.held(token);
+        let classes = self.class_of[places.clone()].iter().map(|&class| usize::from(class));
+        match &self.counts {
+            Counts::Small(counts) => {
+                for (class, &[documents, terms]) in classes.zip(&counts[places]) {
+                    if [documents, terms] != [0; 2] {
+                        each(class, documents.into(), terms.into());
+                    }
+                }
+            }
+            Counts::Wide(counts) => {
+                for (class, &[documents, terms]) in classes.zip(&counts[places]) {
+                    if [documents, terms] != [0.0; 2] {
+                        each(class, documents, terms);
+                    }
+                }
+            }
+        }
+    }
+
     /// The exact counts of a cell: documents and terms.
     pub(crate) fn exact(&self, token: usize, class: usize) -> [ExactSum; 2] {
         let mut exact = self.residue.get(&(token as u32, class as u32)).cloned().unwrap_or_default();
