@@ -352,6 +352,24 @@ fn counts_can_be_handed_over() {
 }
 
 /// 0.7 + 1 + 0.1 rounds to 1.8, and 0.7 + 0.1 to a little less than 0.8, to which 1 may not simply be added again.
+/// Rows that count one each are counted in another way than rows of which somebody says that they weigh one.
+#[test]
+fn however_often_a_token_occurs_it_is_counted() {
+    let tokens: Vocabulary = WORDS.into_iter().collect();
+    let counts = [1, 65_535, 65_536, u32::MAX, 70_000, u32::MAX];
+    let text = TextColumn::from_counts(tokens, &[4, 6], &[0, 1, 2, 3, 1, 3], &counts).unwrap();
+    let mut batch = batch(&schema(), &[("x", None), ("x", None)]);
+    batch.columns[0] = BatchColumn::Text(text);
+    let learn = |batch: &Batch| {
+        let mut statistics = Statistics::empty(&schema());
+        statistics.observe(batch).unwrap();
+        write_file(&statistics, &Settings::default())
+    };
+    let plain = learn(&batch);
+    batch.weights = vec![1.0; 2];
+    assert_eq!(plain, learn(&batch));
+}
+
 #[test]
 fn weights_taken_away_and_put_back_are_those_that_were_there() {
     let rows: Vec<Row> = [(0.7, 1), (1.0, 1), (0.1, 1), (1.0, 0)]
