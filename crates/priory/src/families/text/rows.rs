@@ -24,10 +24,12 @@ fn width(classes: usize) -> usize {
 }
 
 impl Rows {
-    /// Whether rows take not much more memory than lists of so many cells.
+    /// Whether rows take little memory, and not many times as much as lists of so many cells.
     pub(crate) fn suit(tokens: usize, classes: usize, cells: usize) -> bool {
-        const MOST: usize = 4;
-        8 * width(classes) * tokens <= MOST * (cells + tokens)
+        const MOST_LINES: usize = (128 << 20) / size_of::<Line>();
+        const TIMES: usize = 4;
+        let lines = width(classes) * tokens;
+        lines <= MOST_LINES && 8 * lines <= TIMES * (cells + tokens)
     }
 
     /// Rows for so many tokens, to be set, and one more that adds nothing.
