@@ -218,6 +218,7 @@ impl TextLikelihood {
     }
 }
 
+/// The logarithms of every token as rows.
 fn rows(estimate: &TextEstimate<'_>, sums: &[Sums]) -> Rows {
     let tokens = estimate.statistics.tokens.len();
     let mut rows = Rows::new(tokens, sums.len());
@@ -232,6 +233,7 @@ fn rows(estimate: &TextEstimate<'_>, sums: &[Sums]) -> Rows {
     rows
 }
 
+/// The logarithms of every token, added to lists that are empty.
 fn lists(estimate: &TextEstimate<'_>, sums: &[Sums], mut lists: Lists) -> Lists {
     let logs = estimate.count_logs();
     for token in 0..estimate.statistics.tokens.len() {
