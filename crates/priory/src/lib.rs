@@ -37,6 +37,7 @@ mod format;
 mod fractions;
 mod infer;
 mod leave_one_out;
+mod lines;
 pub mod matrix;
 mod model;
 pub mod moments;

@@ -4,6 +4,7 @@
 //! word that is not there does not matter, however impossible it would be.
 
 use super::{Index, Odd, SparseRow, check};
+use crate::lines::{LANES, Line, Lines};
 use crate::moments::engine::{Loop, ask, vectorized};
 
 /// Weights, ready to be multiplied with rows.
@@ -13,20 +14,12 @@ pub struct LinearScores {
     /// Class after class, if the rows are dense.
     by_class: Vec<f64>,
     /// Column after column, if they are sparse: the classes side by side, a whole number of lines for each.
-    by_column: Vec<Line>,
+    by_column: Lines,
     bias: Vec<f64>,
     /// The same, in lines.
     start: Vec<Line>,
     finite: bool,
 }
-
-/// So many columns are added side by side.
-const LANES: usize = 8;
-
-/// The weights of so many classes as the memory delivers at once.
-#[derive(Debug, Clone, Copy)]
-#[repr(align(64))]
-struct Line([f64; LANES]);
 
 /// The weights of so many entries ahead are asked for: most words are rare, and theirs come from far away.
 const AHEAD: usize = 16;
@@ -39,13 +32,11 @@ impl LinearScores {
     pub fn new(weights: &[f64], bias: &[f64], sparse: bool) -> Self {
         let classes = bias.len();
         let columns = weights.len() / classes.max(1);
-        let (mut by_class, mut by_column) = (Vec::new(), Vec::new());
+        let (mut by_class, mut by_column) = (Vec::new(), Lines::default());
         if sparse {
-            let lines = classes.div_ceil(LANES);
-            by_column = vec![Line([0.0; LANES]); columns * lines];
+            by_column = Lines::new(columns, classes);
             for (class, weights) in weights.chunks_exact(columns.max(1)).enumerate() {
-                let lines = by_column.iter_mut().skip(class / LANES).step_by(lines);
-                lines.zip(weights).for_each(|(Line(line), weight)| line[class % LANES] = *weight);
+                weights.iter().enumerate().for_each(|(column, &weight)| by_column.set(column, class, weight));
             }
         } else {
             by_class = weights.to_vec();
@@ -88,9 +79,8 @@ impl LinearScores {
         check(row.values, true)?;
         if !self.finite {
             scores.copy_from_slice(&self.bias);
-            let lines = self.start.len();
             for (column, x) in row.entries().filter(|(_, x)| *x != 0.0) {
-                let weights = self.by_column[column * lines..].iter().flat_map(|Line(line)| line);
+                let weights = self.by_column.row(column).iter().flat_map(|Line(line)| line);
                 scores.iter_mut().zip(weights).for_each(|(score, weight)| *score += x * weight);
             }
         }
@@ -179,7 +169,7 @@ impl<I: Index> SparseWork<'_, I> {
     fn add<const N: usize>(&mut self, first: usize) -> usize {
         let LinearScores { by_column, start, .. } = self.weights;
         let mut sums: [[f64; LANES]; N] = std::array::from_fn(|line| start[first + line].0);
-        let weights_of = |column: usize| &by_column[column * start.len() + first..][..N];
+        let weights_of = |column: usize| &by_column.row(column)[first..][..N];
         self.row.columns.iter().take(AHEAD).for_each(|column| ask(weights_of(column.column())));
         for (i, (column, x)) in self.row.entries().enumerate() {
             if let Some(later) = self.row.columns.get(i + AHEAD) {

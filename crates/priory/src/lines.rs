@@ -1,0 +1,50 @@
+//! A table whose rows are whole lines of the cache: for numbers that are needed together, in no order of the rows.
+
+/// So many numbers the memory delivers at once.
+pub(crate) const LANES: usize = 8;
+
+/// These numbers.
+#[derive(Debug, Clone, Copy, Default)]
+#[repr(align(64))]
+pub(crate) struct Line(pub(crate) [f64; LANES]);
+
+/// Rows of the same number of lines; what is left over at their ends is zero.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Lines {
+    lines: Vec<Line>,
+    width: usize,
+}
+
+impl Lines {
+    /// So many rows of so many zeros.
+    pub(crate) fn new(rows: usize, numbers: usize) -> Self {
+        let width = lines_for(numbers);
+        Lines { lines: vec![Line::default(); rows * width], width }
+    }
+
+    /// How many lines a row has.
+    #[inline(always)]
+    pub(crate) fn width(&self) -> usize {
+        self.width
+    }
+
+    #[inline(always)]
+    pub(crate) fn row(&self, row: usize) -> &[Line] {
+        &self.lines[row * self.width..][..self.width]
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, row: usize, i: usize) -> f64 {
+        self.row(row)[i / LANES].0[i % LANES]
+    }
+
+    #[inline]
+    pub(crate) fn set(&mut self, row: usize, i: usize, x: f64) {
+        self.lines[row * self.width + i / LANES].0[i % LANES] = x;
+    }
+}
+
+/// How many lines so many numbers take.
+pub(crate) fn lines_for(numbers: usize) -> usize {
+    numbers.div_ceil(LANES)
+}
