@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::families::Unseen;
+use crate::families::likelihood::Unseen;
 use crate::moments::engine::{Loop, vectorized};
 use crate::numerics;
 

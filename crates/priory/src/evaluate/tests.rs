@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::batch::{BatchColumn, CategoryColumn};
-use crate::families::Unseen;
+use crate::families::likelihood::Unseen;
 use crate::schema::{Column, Kind, Schema};
 use crate::settings::Settings;
 use crate::statistics::Statistics;

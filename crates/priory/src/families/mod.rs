@@ -1,10 +1,12 @@
-//! The families: what is counted of a column, and what follows from it. The only matches on a family.
+//! The families: what is counted of a column, and what follows from it. The only matches on a family, but for those of
+//! their likelihoods, are here.
 
 pub(crate) mod bernoulli;
 pub(crate) mod categorical;
 pub(crate) mod counted;
 pub(crate) mod discriminant;
 pub(crate) mod joint;
+pub(crate) mod likelihood;
 pub(crate) mod lookup;
 pub(crate) mod number;
 pub(crate) mod text;
@@ -14,10 +16,11 @@ use std::sync::Arc;
 use bernoulli::{BernoulliLikelihood, Sides};
 use categorical::{CategoricalLikelihood, CategoryEstimate, CategoryStatistics, MISSING_ROW};
 use counted::CountedNumbers;
-use discriminant::{GroupEstimate, GroupLikelihood, GroupStatistics};
+use discriminant::{GroupEstimate, GroupStatistics};
 use joint::{JointEstimate, JointLikelihood, JointStatistics};
+use likelihood::FamilyLikelihood;
 use num_rational::BigRational;
-use number::{Choice, Fitted, NumberEstimate, NumberStatistics};
+use number::{NumberEstimate, NumberStatistics};
 use text::TextStatistics;
 use text::estimate::TextEstimate;
 use text::likelihood::TextLikelihood;
@@ -600,103 +603,6 @@ impl<T: Scalar> Prepared<'_, T> {
 impl Prepared<'_, f64> {
     fn ln(&self, values: &[Option<&str>], class: usize, removed: Option<Removed>) -> f64 {
         self.probability(values, class, removed).map_or(0.0, |ratio| ratio.ln())
-    }
-}
-
-/// What was never met in training.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Unseen {
-    pub(crate) values: u64,
-    pub(crate) tokens: u64,
-}
-
-/// The logarithms that scoring adds up.
-#[derive(Debug, Clone)]
-pub(crate) enum FamilyLikelihood {
-    Categorical(usize, CategoricalLikelihood),
-    Bernoulli(usize, BernoulliLikelihood),
-    Joint(JointLikelihood),
-    /// With how its family was chosen, if nobody asked for one.
-    Number(usize, Fitted, Option<Choice>),
-    Text(usize, TextLikelihood),
-    Group(GroupLikelihood),
-}
-
-impl FamilyLikelihood {
-    /// What every row starts from, if part of this factor was folded into a constant.
-    pub(crate) fn base(&self) -> Option<&[f64]> {
-        match self {
-            FamilyLikelihood::Bernoulli(_, bernoulli) => Some(&bernoulli.base),
-            FamilyLikelihood::Categorical(..)
-            | FamilyLikelihood::Joint(_)
-            | FamilyLikelihood::Number(..)
-            | FamilyLikelihood::Text(..)
-            | FamilyLikelihood::Group(_) => None,
-        }
-    }
-
-    /// Adds log P(x | class) less the base to the scores. Returns how many values were never met in training. Whether
-    /// a row has a value is known from the batch; whether a document has a token that was met is marked here.
-    pub(crate) fn add_log_likelihood(
-        &self,
-        batch: &Batch,
-        scores: &mut [f64],
-        evidence: &mut [bool],
-    ) -> Unseen {
-        if let FamilyLikelihood::Text(column, text) = self {
-            let tokens = text.add_log_likelihood(batch.text(*column), scores, evidence);
-            return Unseen { values: 0, tokens };
-        }
-        Unseen { values: self.add_values(batch, scores), tokens: 0 }
-    }
-
-    fn add_values(&self, batch: &Batch, scores: &mut [f64]) -> u64 {
-        match self {
-            FamilyLikelihood::Categorical(column, categorical) => {
-                categorical.add_log_likelihood(batch.category(*column), scores)
-            }
-            FamilyLikelihood::Bernoulli(column, bernoulli) => {
-                bernoulli.add_log_likelihood(batch.category(*column), scores)
-            }
-            FamilyLikelihood::Joint(joint) => joint.add_log_likelihood(batch, scores),
-            FamilyLikelihood::Number(column, fitted, _) => {
-                fitted.add_log_likelihood(batch.numbers(*column), scores)
-            }
-            FamilyLikelihood::Text(..) => unreachable!("documents are not values"),
-            FamilyLikelihood::Group(group) => {
-                group.add_log_likelihood(batch, scores);
-                0
-            }
-        }
-    }
-
-    /// How the family of a column of numbers was chosen, if nobody asked for one.
-    pub(crate) fn choice(&self) -> Option<&Choice> {
-        match self {
-            FamilyLikelihood::Number(_, _, choice) => choice.as_ref(),
-            _ => None,
-        }
-    }
-
-    /// log P(x | class) of one row for each class, and whether all of it was met in training.
-    pub(crate) fn contribution(&self, batch: &Batch, row: usize) -> (Vec<f64>, bool) {
-        match self {
-            FamilyLikelihood::Categorical(column, categorical) => {
-                let (row, met) = categorical.contribution(batch.category(*column).value(row));
-                (row.to_vec(), met)
-            }
-            FamilyLikelihood::Bernoulli(column, bernoulli) => {
-                let (row, met) = bernoulli.contribution(batch.category(*column).value(row));
-                (row.to_vec(), met)
-            }
-            FamilyLikelihood::Joint(joint) => joint.contribution(batch, row),
-            FamilyLikelihood::Number(column, fitted, _) => {
-                let x = batch.numbers(*column)[row];
-                (fitted.ln(x), fitted.met(x))
-            }
-            FamilyLikelihood::Text(column, text) => text.contribution(batch.text(*column), row),
-            FamilyLikelihood::Group(group) => (group.ln(batch, row), true),
-        }
     }
 }
 

@@ -4,6 +4,7 @@
 //! count, so that one training serves every event model: see [`estimate`].
 
 pub(crate) mod choose;
+mod counts;
 pub(crate) mod estimate;
 pub(crate) mod likelihood;
 mod lists;

@@ -8,7 +8,8 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use crate::exact::{ExactSum, can_be_halved, two_sum};
+use super::counts::Counts;
+use crate::exact::{ExactSum, can_be_halved};
 use crate::moments::engine::ask;
 
 /// What is counted of a token in a class.
@@ -43,107 +44,6 @@ struct Row {
     length: u32,
     /// How many there are.
     room: u32,
-}
-
-/// Documents and terms of every cell.
-#[derive(Debug, Clone)]
-enum Counts {
-    /// Whole numbers below 2^32, all of them.
-    Small(Vec<[u32; 2]>),
-    Wide(Vec<[f64; 2]>),
-}
-
-impl Counts {
-    fn len(&self) -> usize {
-        match self {
-            Counts::Small(counts) => counts.len(),
-            Counts::Wide(counts) => counts.len(),
-        }
-    }
-
-    #[inline]
-    fn get(&self, place: usize) -> [f64; 2] {
-        match self {
-            Counts::Small(counts) => counts[place].map(f64::from),
-            Counts::Wide(counts) => counts[place],
-        }
-    }
-
-    /// Appends cells that count zero.
-    fn extend(&mut self, cells: usize) {
-        match self {
-            Counts::Small(counts) => counts.resize(counts.len() + cells, [0; 2]),
-            Counts::Wide(counts) => counts.resize(counts.len() + cells, [0.0; 2]),
-        }
-    }
-
-    /// Appends a cell.
-    fn push(&mut self, amounts: [f64; 2]) {
-        if let Counts::Small(counts) = self {
-            let small = amounts.map(|amount| amount as u32);
-            if small.map(f64::from) == amounts {
-                return counts.push(small);
-            }
-        }
-        self.widened().push(amounts);
-    }
-
-    fn copy_within(&mut self, cells: Range<usize>, to: usize) {
-        match self {
-            Counts::Small(counts) => counts.copy_within(cells, to),
-            Counts::Wide(counts) => counts.copy_within(cells, to),
-        }
-    }
-
-    fn clear(&mut self, place: usize) {
-        match self {
-            Counts::Small(counts) => counts[place] = [0; 2],
-            Counts::Wide(counts) => counts[place] = [0.0; 2],
-        }
-    }
-
-    /// Adds to a cell and returns what was lost by rounding.
-    #[inline]
-    fn add(&mut self, place: usize, amounts: [f64; 2]) -> [f64; 2] {
-        if let Counts::Small(counts) = self
-            && let [Some(documents), Some(terms)] =
-                [0, 1].map(|which| small_sum(counts[place][which], amounts[which]))
-        {
-            counts[place] = [documents, terms];
-            return [0.0; 2];
-        }
-        let cell = &mut self.widened()[place];
-        let (documents, error) = two_sum(cell[0], amounts[0]);
-        let (terms, terms_error) = two_sum(cell[1], amounts[1]);
-        *cell = [documents, terms];
-        [error, terms_error]
-    }
-
-    fn widened(&mut self) -> &mut Vec<[f64; 2]> {
-        if let Counts::Small(counts) = self {
-            *self = Counts::Wide(counts.iter().map(|cell| cell.map(f64::from)).collect());
-        }
-        match self {
-            Counts::Wide(counts) => counts,
-            Counts::Small(_) => unreachable!("made wide just now"),
-        }
-    }
-}
-
-impl Default for Counts {
-    fn default() -> Self {
-        Counts::Small(Vec::new())
-    }
-}
-
-/// The sum, if it is a whole number below 2^32.
-#[inline]
-fn small_sum(count: u32, amount: f64) -> Option<u32> {
-    let whole = amount as i64;
-    if whole as f64 != amount {
-        return None;
-    }
-    u32::try_from(i64::from(count).saturating_add(whole)).ok()
 }
 
 /// Exact counts of tokens by class.
