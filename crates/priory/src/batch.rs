@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::schema::{Kind, Schema};
-use crate::vocabulary::{ShortName, Vocabulary};
+use crate::vocabulary::{AskedName, ShortName, Vocabulary};
 
 /// The code of a missing value in [`CategoryColumn::codes`].
 pub const MISSING: u32 = 0;
@@ -68,7 +68,7 @@ pub struct TextColumn {
     /// entry among all of them, counted from 1: what is not above the entries of earlier documents is none of this one.
     earlier: usize,
     /// Tokens of the document that is being read and that were not looked up yet.
-    waiting: Vec<ShortName>,
+    waiting: Vec<AskedName>,
     /// What was read, row by row, if it is wanted: see [`keep_documents`](Self::keep_documents).
     written: Option<Vec<String>>,
 }
@@ -468,12 +468,20 @@ impl TextColumn {
     }
 
     /// Adds a token to the document that is being read.
-    #[inline(always)]
+    #[inline]
     pub fn add(&mut self, token: &str) {
+        match ShortName::new(token) {
+            Some(name) => self.add_short(name),
+            None => self.add_long(token),
+        }
+    }
+
+    /// Adds a token that is short, as most are.
+    #[inline(always)]
+    pub fn add_short(&mut self, token: ShortName) {
         // Looked up one by one, each would wait for the memory by itself.
         const MOST_WAITING: usize = 64;
-        let Some(name) = self.tokens.ask_short(token) else { return self.add_long(token) };
-        self.waiting.push(name);
+        self.waiting.push(self.tokens.ask(token));
         if self.waiting.len() == MOST_WAITING {
             self.count_waiting();
         }
@@ -481,22 +489,17 @@ impl TextColumn {
 
     fn add_long(&mut self, token: &str) {
         self.count_waiting();
-        let first = self.first_entry();
-        let token = self.tokens.intern_marked(token);
-        count(&mut self.entries, first, self.earlier, token);
+        let mut counter = Counter::new(&mut self.entries, &self.rows, self.earlier, 1);
+        counter.count(self.tokens.intern_marked(token));
+        counter.finish();
     }
 
     fn count_waiting(&mut self) {
-        let first = self.first_entry();
+        let mut counter = Counter::new(&mut self.entries, &self.rows, self.earlier, self.waiting.len());
         for name in self.waiting.drain(..) {
-            let token = self.tokens.intern_short(&name);
-            count(&mut self.entries, first, self.earlier, token);
+            counter.count(self.tokens.intern_asked(&name));
         }
-    }
-
-    /// Where the entries of the document begin that is being read.
-    fn first_entry(&self) -> usize {
-        self.rows.last().map_or(0, |&(end, _)| end)
+        counter.finish();
     }
 
     /// Ends the document of this row; the next token belongs to the next one.
@@ -585,15 +588,42 @@ impl TextColumn {
     }
 }
 
-/// Counts one occurrence of a token, given with its mark, in the document whose entries begin at `first`.
-#[inline]
-fn count(entries: &mut Vec<(u32, u32)>, first: usize, earlier: usize, (id, mark): (usize, &mut u32)) {
-    if *mark as usize > earlier + first {
-        let (_, occurrences) = &mut entries[*mark as usize - earlier - 1];
+/// Counts occurrences of tokens in the document that is being read.
+struct Counter<'a> {
+    entries: &'a mut Vec<(u32, u32)>,
+    /// How many of the entries are in use.
+    used: usize,
+    /// Entries of earlier batches.
+    earlier: usize,
+    /// Tokens with a mark above this have an entry in the document.
+    before: usize,
+}
+
+impl<'a> Counter<'a> {
+    /// For so many tokens.
+    fn new(entries: &'a mut Vec<(u32, u32)>, rows: &[(usize, bool)], earlier: usize, tokens: usize) -> Self {
+        let used = entries.len();
+        entries.resize(used + tokens, (0, 0));
+        assert!(
+            earlier + entries.len() <= u32::MAX as usize,
+            "a batch of so many tokens does not fit into memory"
+        );
+        Counter { entries, used, earlier, before: earlier + rows.last().map_or(0, |&(end, _)| end) }
+    }
+
+    /// Counts a token, given with its mark. Whether it is new in the document nobody can foresee, so no step depends on it.
+    #[inline(always)]
+    fn count(&mut self, (id, mark): (usize, &mut u32)) {
+        let new = *mark as usize <= self.before;
+        let place = if new { self.used } else { *mark as usize - self.earlier - 1 };
+        let (token, occurrences) = &mut self.entries[place];
+        *token = id as u32;
         *occurrences = occurrences.saturating_add(1);
-    } else {
-        entries.push((id as u32, 1));
-        *mark = u32::try_from(earlier + entries.len())
-            .expect("a batch of so many tokens does not fit into memory");
+        *mark = (self.earlier + place + 1) as u32;
+        self.used += usize::from(new);
+    }
+
+    fn finish(self) {
+        self.entries.truncate(self.used);
     }
 }

@@ -84,7 +84,7 @@ pub use text::{
     CharacterNgrams, Cjk, DocumentLength, LetterCase, Normalization, Reach, StopWords, TermFrequency,
     TextSettings, TokenSettings, TokenStyle, WordNgrams,
 };
-pub use vocabulary::{Vocabulary, canonical_order};
+pub use vocabulary::{ShortName, Vocabulary, canonical_order};
 
 /// The code in the README is compiled and run like any example.
 #[cfg(doctest)]

@@ -38,7 +38,7 @@ struct Slot {
 const FREE: u32 = u32::MAX;
 const FREE_SLOT: Slot = Slot { spelling: [0; 2], length: 0, id: FREE, mark: 0 };
 
-/// Of up to 16 bytes all, some of them twice; of more the first and the last eight.
+/// Of up to 16 bytes all, and zeros; of more the first and the last eight.
 type Spelling = [u64; 2];
 
 /// Names of more bytes are not told apart by their spelling alone.
@@ -48,43 +48,76 @@ const SHORT: usize = 16;
 fn spelling(name: &str) -> Spelling {
     let bytes = name.as_bytes();
     if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
-        [u64::from_le_bytes(*first), u64::from_le_bytes(*last)]
+        let (first, last) = (u64::from_le_bytes(*first), u64::from_le_bytes(*last));
+        match bytes.len() {
+            8 => [first, 0],
+            9..=SHORT => [first, last >> (8 * (SHORT - bytes.len()))], // less what stands among the first
+            _ => [first, last],
+        }
     } else if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
-        [u32::from_le_bytes(*first).into(), u32::from_le_bytes(*last).into()]
-    } else if let (Some(&first), Some(&last)) = (bytes.first(), bytes.last()) {
-        [u64::from(first) | u64::from(bytes[bytes.len() / 2]) << 8, last.into()]
+        let (first, last) = (u32::from_le_bytes(*first), u32::from_le_bytes(*last));
+        [u64::from(first) | u64::from(last) << (8 * (bytes.len() - 4)), 0]
     } else {
-        [0, 0]
+        [bytes.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte)), 0]
     }
 }
 
-/// A name of at most 16 bytes, by value, as [`Vocabulary::ask_short`] makes it.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct ShortName {
+/// A name of at most 16 bytes, by value: to read, hash and compare one takes the same steps whatever its length.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ShortName {
     spelling: Spelling,
-    hash: u64,
     length: u32,
 }
 
 impl ShortName {
-    /// The bytes of the name, and zeros.
-    fn bytes(&self) -> [u8; SHORT] {
-        let [first, last] = self.spelling.map(u64::to_le_bytes);
-        let (length, end) = (
-            self.length as usize,
-            match self.length {
-                8.. => 8,
-                4.. => 4,
-                _ => 1,
-            },
-        );
-        let mut bytes = [0; SHORT];
-        bytes[..8].copy_from_slice(&first);
-        if length >= end {
-            bytes[length - end..length].copy_from_slice(&last[..end]);
-        }
-        bytes
+    /// A name, if it is short.
+    #[inline]
+    pub fn new(name: &str) -> Option<Self> {
+        (name.len() <= SHORT).then(|| ShortName { spelling: spelling(name), length: name.len() as u32 })
     }
+
+    /// The first bytes of sixteen, given as two little-endian numbers; `None` unless they are ASCII.
+    ///
+    /// ```
+    /// let [first, second] = [*b"to be or", *b" not to "].map(u64::from_le_bytes);
+    /// assert_eq!(priory::ShortName::ascii([first, second], 12), priory::ShortName::new("to be or not"));
+    /// assert_eq!(priory::ShortName::ascii([0xff, 0], 1), None);
+    /// assert_eq!(priory::ShortName::ascii([0, 0], 17), None);
+    /// ```
+    #[inline]
+    pub fn ascii(sixteen: [u64; 2], length: usize) -> Option<Self> {
+        let [first, second] = BEGINNINGS.get(length)?;
+        let spelling = [sixteen[0] & first, sixteen[1] & second];
+        let ascii = (spelling[0] | spelling[1]) & 0x8080_8080_8080_8080 == 0;
+        ascii.then_some(ShortName { spelling, length: length as u32 })
+    }
+
+    /// The name, written to a buffer.
+    pub fn write(self, buffer: &mut [u8; SHORT]) -> &str {
+        let [first, second] = self.spelling.map(u64::to_le_bytes);
+        buffer[..8].copy_from_slice(&first);
+        buffer[8..].copy_from_slice(&second);
+        std::str::from_utf8(&buffer[..self.length as usize]).expect("made from a name")
+    }
+}
+
+/// Ones in the first n bytes of sixteen, for every n.
+static BEGINNINGS: [Spelling; SHORT + 1] = {
+    let mut beginnings = [[0; 2]; SHORT + 1];
+    let mut n = 1;
+    while n <= SHORT {
+        beginnings[n] = beginnings[n - 1];
+        beginnings[n][(n - 1) / 8] |= 0xff << (8 * ((n - 1) % 8));
+        n += 1;
+    }
+    beginnings
+};
+
+/// A short name whose place in the table was asked for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct AskedName {
+    name: ShortName,
+    hash: u64,
 }
 
 impl Vocabulary {
@@ -163,29 +196,23 @@ impl Vocabulary {
         (slot.id as usize, &mut slot.mark)
     }
 
-    /// Makes ready to look up a name, and asks for the memory where it will be found. `None` if it is not short.
-    #[inline]
-    pub(crate) fn ask_short(&self, name: &str) -> Option<ShortName> {
-        if name.len() > SHORT {
-            return None;
-        }
-        let spelling = spelling(name);
-        let hash = self.seed.hash_short(spelling);
+    /// Makes ready to look up a name, and asks for the memory where it will be found.
+    #[inline(always)]
+    pub(crate) fn ask(&self, name: ShortName) -> AskedName {
+        let hash = self.seed.hash_short(name.spelling);
         if let Some(slot) = self.slots.get(hash as usize & self.slots.len().wrapping_sub(1)) {
             ask(std::slice::from_ref(slot));
         }
-        Some(ShortName { spelling, hash, length: name.len() as u32 })
+        AskedName { name, hash }
     }
 
     /// [`intern_marked`](Self::intern_marked) of a short name.
     #[inline]
-    pub(crate) fn intern_short(&mut self, name: &ShortName) -> (usize, &mut u32) {
+    pub(crate) fn intern_asked(&mut self, &AskedName { name, hash }: &AskedName) -> (usize, &mut u32) {
         self.make_room();
-        let place = self.find(name.hash, |slot| slot.spelling == name.spelling && slot.length == name.length);
+        let place = self.find(hash, |slot| slot.spelling == name.spelling && slot.length == name.length);
         if self.slots[place].id == FREE {
-            let bytes = name.bytes();
-            let text = std::str::from_utf8(&bytes[..name.length as usize]).expect("it was a name");
-            self.append(text, name.spelling, place);
+            self.append(name.write(&mut [0; SHORT]), name.spelling, place);
         }
         let slot = &mut self.slots[place];
         (slot.id as usize, &mut slot.mark)
@@ -449,8 +476,8 @@ mod tests {
             (0..text.len()).flat_map(|i| (i..=text.len()).filter_map(move |j| text.get(i..j))).collect();
         let mut vocabulary = Vocabulary::default();
         for name in &names {
-            let id = match vocabulary.ask_short(name) {
-                Some(short) => vocabulary.intern_short(&short).0,
+            let id = match ShortName::new(name) {
+                Some(short) => vocabulary.intern_asked(&vocabulary.ask(short)).0,
                 None => vocabulary.intern(name),
             };
             assert_eq!(vocabulary.name(id), *name);

@@ -1,6 +1,6 @@
 //! What happens to a token between the scanner and the visitor: stop words, stems, n-grams, hashing, in this order.
 
-use priory::{LetterCase, StopWords, TokenSettings};
+use priory::{LetterCase, ShortName, StopWords, TextColumn, TokenSettings};
 use rapidhash::{RapidHashMap, RapidHashSet};
 
 use super::stop_words::ENGLISH;
@@ -15,12 +15,45 @@ const STEMS_REMEMBERED: usize = 1 << 16;
 pub(super) trait Sink {
     /// A word: may be a stop word, may be stemmed.
     fn word(&mut self, token: &str);
+    /// A short word, by value, if it is taken like this; most are.
+    fn short_word(&mut self, token: ShortName) -> bool;
     /// Something else that counts as a word: an address, a number, a pair of characters.
     fn item(&mut self, token: &str);
     /// A run of so many characters that it only counts by its length.
     fn long(&mut self, characters: usize) {
         let mut text = [0; 32];
         self.item(decimal(&mut text, "long:", characters.next_power_of_two() as u64, ""));
+    }
+}
+
+/// Where tokens go in the end.
+pub(super) trait Visitor {
+    fn token(&mut self, token: &str);
+    /// A short token, if it is taken by value.
+    fn short(&mut self, token: ShortName) -> bool;
+}
+
+impl<V: FnMut(&str)> Visitor for V {
+    fn token(&mut self, token: &str) {
+        self(token);
+    }
+
+    #[inline(always)]
+    fn short(&mut self, _token: ShortName) -> bool {
+        false
+    }
+}
+
+impl Visitor for &mut TextColumn {
+    #[inline]
+    fn token(&mut self, token: &str) {
+        self.add(token);
+    }
+
+    #[inline(always)]
+    fn short(&mut self, token: ShortName) -> bool {
+        self.add_short(token);
+        true
     }
 }
 
@@ -83,7 +116,7 @@ impl Stages {
     }
 
     /// The stages with a visitor at their end.
-    pub(super) fn before<V: FnMut(&str)>(&mut self, visit: V) -> Staged<'_, V> {
+    pub(super) fn before<V: Visitor>(&mut self, visit: V) -> Staged<'_, V> {
         Staged { stages: self, visit }
     }
 }
@@ -94,27 +127,32 @@ pub(super) struct Staged<'a, V> {
     visit: V,
 }
 
-impl<V: FnMut(&str)> Sink for Staged<'_, V> {
+impl<V: Visitor> Sink for Staged<'_, V> {
     #[inline]
     fn word(&mut self, token: &str) {
         if self.stages.nothing_to_do {
-            (self.visit)(token);
+            self.visit.token(token);
         } else {
             self.staged_word(token);
         }
     }
 
+    #[inline(always)]
+    fn short_word(&mut self, token: ShortName) -> bool {
+        self.stages.nothing_to_do && self.visit.short(token)
+    }
+
     #[inline]
     fn item(&mut self, token: &str) {
         if self.stages.nothing_to_do {
-            (self.visit)(token);
+            self.visit.token(token);
         } else {
             join(&mut self.stages.ngrams, self.stages.hash_mask, token, &mut self.visit);
         }
     }
 }
 
-impl<V: FnMut(&str)> Staged<'_, V> {
+impl<V: Visitor> Staged<'_, V> {
     fn staged_word(&mut self, token: &str) {
         let Stages { stop_words, stems, ngrams, hash_mask, .. } = &mut *self.stages;
         if stop_words.as_ref().is_some_and(|words| words.contains(token)) {
@@ -142,7 +180,7 @@ impl<V: FnMut(&str)> Staged<'_, V> {
 }
 
 /// Joins neighbours, if there is a window, and hands on what comes of it.
-fn join(window: &mut Option<Window>, hash_mask: Option<u64>, token: &str, visit: &mut impl FnMut(&str)) {
+fn join(window: &mut Option<Window>, hash_mask: Option<u64>, token: &str, visit: &mut impl Visitor) {
     let Some(Window { min, max, text, starts }) = window else {
         return hash(hash_mask, token, visit);
     };
@@ -162,12 +200,12 @@ fn join(window: &mut Option<Window>, hash_mask: Option<u64>, token: &str, visit:
     }
 }
 
-fn hash(mask: Option<u64>, token: &str, visit: &mut impl FnMut(&str)) {
+fn hash(mask: Option<u64>, token: &str, visit: &mut impl Visitor) {
     match mask {
-        None => visit(token),
+        None => visit.token(token),
         Some(mask) => {
             let bucket = rapidhash::v3::rapidhash_v3(token.as_bytes()) & mask;
-            visit(decimal(&mut [0; 32], "", bucket, ""));
+            visit.token(decimal(&mut [0; 32], "", bucket, ""));
         }
     }
 }

@@ -5,7 +5,7 @@ use unicode_normalization::UnicodeNormalization;
 
 use super::characters::CharacterScanner;
 use super::sklearn::SklearnScanner;
-use super::stages::{Sink, Stages};
+use super::stages::{Sink, Stages, Visitor};
 use super::words::WordScanner;
 
 /// The stemmer and its version. Stems change with the version, so a model that uses them records this string.
@@ -67,6 +67,10 @@ impl Tokenizer {
 
     /// Shows each token of a document, in order.
     pub fn tokens(&mut self, document: &str, visit: impl FnMut(&str)) {
+        self.show(document, visit);
+    }
+
+    fn show(&mut self, document: &str, visit: impl Visitor) {
         self.stages.start_document();
         let sink = &mut self.stages.before(visit);
         self.scanner.start_document();
@@ -76,19 +80,23 @@ impl Tokenizer {
 
     /// Reads a document into the next row of a column.
     pub fn read(&mut self, document: &str, column: &mut TextColumn) {
-        self.tokens(document, |token| column.add(token));
+        self.show(document, &mut *column);
         column.end_written(document);
     }
 
     /// Reads a document that may not be UTF-8 into the next row of a column.
     pub fn read_bytes(&mut self, document: &[u8], column: &mut TextColumn) {
-        self.tokens_of_bytes(document, |token| column.add(token));
+        self.show_bytes(document, &mut *column);
         column.end_written(&String::from_utf8_lossy(if column.keeps_documents() { document } else { b"" }));
     }
 
     /// Shows each token of a document that may not be UTF-8. Invalid bytes stand for U+FFFD, as in
     /// [`String::from_utf8_lossy`], but nothing is copied.
     pub fn tokens_of_bytes(&mut self, document: &[u8], visit: impl FnMut(&str)) {
+        self.show_bytes(document, visit);
+    }
+
+    fn show_bytes(&mut self, document: &[u8], visit: impl Visitor) {
         self.stages.start_document();
         let sink = &mut self.stages.before(visit);
         self.scanner.start_document();

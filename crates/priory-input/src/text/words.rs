@@ -12,7 +12,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use super::stages::{LONGEST_WORD, Sink, decimal};
 use addresses::{Address, WebParts, bare_web_address, mail_address, web_address};
-use priory::Cjk;
+use priory::{Cjk, ShortName};
 
 #[derive(Clone)]
 pub(super) struct WordScanner {
@@ -91,9 +91,11 @@ impl WordScanner {
         let class = |at: usize| bytes.get(at).map_or(SPACE, |&b| CLASS[usize::from(b)]);
         let mut start = 0;
         while start < bytes.len() {
-            if let Some(word) = self.lower_case_word(&text[start..]) {
-                sink.word(word);
-                start += word.len() + 1;
+            if let Some(ShortWord { name, length, letters }) = self.short_word(&bytes[start..]) {
+                if !sink.short_word(name) {
+                    self.plain_word(&text[start..start + length], letters, sink);
+                }
+                start += length + 1;
                 continue;
             }
             let mut at = start;
@@ -131,21 +133,25 @@ impl WordScanner {
         }
     }
 
-    /// The word that the text begins with, if it is a short one in lower case and a space follows: most are, and then eight
-    /// bytes take one look.
-    #[inline]
-    fn lower_case_word<'a>(&self, text: &'a str) -> Option<&'a str> {
+    /// The word that some text begins with, if it is a short one of ASCII letters and white space follows: most are, and
+    /// then sixteen bytes take one look.
+    #[inline(always)]
+    fn short_word(&self, text: &[u8]) -> Option<ShortWord> {
         #[cfg(test)]
         if self.always_general {
             return None;
         }
-        let first = u64::from_le_bytes(*text.as_bytes().first_chunk()?);
-        let mut length = lower_case_letters(first);
-        if length == 8 {
-            length += lower_case_letters(u64::from_le_bytes(*text.as_bytes()[8..].first_chunk()?));
+        let (first, rest) = text.split_first_chunk()?;
+        let sixteen = [u64::from_le_bytes(*first), u64::from_le_bytes(*rest.first_chunk()?)];
+        let [of_first, of_second] = sixteen.map(letters);
+        let length = of_first + if of_first == 8 { of_second } else { 0 };
+        if length == 0 || text.get(length).is_none_or(|&b| b > b' ') {
+            return None;
         }
-        let word_ends = text.as_bytes().get(length) == Some(&b' ');
-        (word_ends && length > 0).then(|| &text[..length])
+        let written = ShortName::ascii(sixteen, length)?;
+        let lower = ShortName::ascii(sixteen.map(|eight| eight | LOWER_CASE), length)?;
+        let letters = if lower == written { LOWER } else { LETTER };
+        Some(ShortWord { name: if self.lower { lower } else { written }, length, letters })
     }
 
     #[inline]
@@ -210,15 +216,27 @@ impl WordScanner {
     }
 }
 
-/// How many of eight bytes, from the lowest on, are lower-case letters.
-#[inline]
-fn lower_case_letters(bytes: u64) -> usize {
+/// A short word of ASCII letters.
+struct ShortWord {
+    /// In the case that is wanted.
+    name: ShortName,
+    length: usize,
+    /// As they are written.
+    letters: u8,
+}
+
+/// The bits that eight lower-case letters have, and upper-case ones lack.
+const LOWER_CASE: u64 = 0x2020_2020_2020_2020;
+
+/// How many of eight bytes, from the lowest on, are ASCII letters.
+#[inline(always)]
+fn letters(bytes: u64) -> usize {
     const ONES: u64 = 0x0101_0101_0101_0101;
     const HIGH: u64 = 0x80 * ONES;
-    let ascii = bytes & !HIGH;
+    let lower = (bytes | LOWER_CASE) & !HIGH;
     // A sum carries into the high bit from `a` on, and from the byte after `z` on; none carries into the next byte.
     let letters =
-        (ascii + (0x80 - b'a' as u64) * ONES) & !(ascii + (0x7f - b'z' as u64) * ONES) & !bytes & HIGH;
+        (lower + (0x80 - b'a' as u64) * ONES) & !(lower + (0x7f - b'z' as u64) * ONES) & !bytes & HIGH;
     (!letters & HIGH).trailing_zeros() as usize / 8
 }
 

@@ -1,35 +1,37 @@
-#[test]
-fn lower_case_letters_are_counted_from_the_first_byte_on() {
-    for at in 0..8 {
-        for byte in 0..=u8::MAX {
-            let mut bytes = *b"azbycxmn";
-            bytes[at] = byte;
-            let expected = if byte.is_ascii_lowercase() { 8 } else { at };
-            assert_eq!(super::lower_case_letters(u64::from_le_bytes(bytes)), expected, "{bytes:?}");
-        }
-    }
-}
-
 use proptest::prelude::*;
 
 use super::*;
 
 #[derive(Default)]
-struct Collected(Vec<String>);
+struct Collected {
+    tokens: Vec<String>,
+    /// Short words are taken by value.
+    by_value: bool,
+}
 
 impl Sink for Collected {
     fn word(&mut self, token: &str) {
-        self.0.push(token.to_owned());
+        self.tokens.push(token.to_owned());
+    }
+    fn short_word(&mut self, token: ShortName) -> bool {
+        if self.by_value {
+            self.word(token.write(&mut Default::default()));
+        }
+        self.by_value
     }
     fn item(&mut self, token: &str) {
-        self.0.push(token.to_owned());
+        self.tokens.push(token.to_owned());
     }
 }
 
 fn words_by(mut scanner: WordScanner, text: &str) -> Vec<String> {
-    let mut found = Collected::default();
-    scanner.scan(text, &mut found);
-    found.0
+    let [by_value, by_name] = [true, false].map(|by_value| {
+        let mut found = Collected { by_value, ..Collected::default() };
+        scanner.scan(text, &mut found);
+        found.tokens
+    });
+    assert_eq!(by_value, by_name, "{text:?}");
+    by_value
 }
 
 fn words(text: &str) -> Vec<String> {
@@ -38,6 +40,18 @@ fn words(text: &str) -> Vec<String> {
 
 fn check(text: &str, expected: &[&str]) {
     assert_eq!(words(text), expected, "{text:?}");
+}
+
+#[test]
+fn letters_are_counted_from_the_first_byte_on() {
+    for at in 0..8 {
+        for byte in 0..=u8::MAX {
+            let mut bytes = *b"azBYcxMN";
+            bytes[at] = byte;
+            let expected = if byte.is_ascii_alphabetic() { 8 } else { at };
+            assert_eq!(letters(u64::from_le_bytes(bytes)), expected, "{bytes:?}");
+        }
+    }
 }
 
 #[test]
@@ -143,9 +157,13 @@ fn ascii() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn ascii_needs_no_general_rules(text in prop_oneof![ascii(), "[ -~\n]{0,80}"]) {
-        let general = WordScanner { always_general: true, ..WordScanner::new(true, false, Cjk::Bigrams) };
-        prop_assert_eq!(words(&text), words_by(general, &text));
+    fn ascii_needs_no_general_rules(
+        text in prop_oneof![ascii(), "[ -~\n]{0,80}", "([A-Za-z]{1,17}[ \n\t,.]){0,9}"],
+        lower: bool,
+    ) {
+        let scanner = WordScanner::new(lower, false, Cjk::Bigrams);
+        let general = WordScanner { always_general: true, ..scanner.clone() };
+        prop_assert_eq!(words_by(scanner, &text), words_by(general, &text));
     }
 
     #[test]

@@ -21,7 +21,7 @@ use crate::families::CountedRow;
 use crate::tally::Tally;
 use crate::text::TextSettings;
 use crate::vocabulary::Vocabulary;
-use table::TokenTable;
+use table::{OfDocument, TokenTable};
 use whole::Whole;
 
 /// More different tokens than this are refused: training would take some gigabytes.
@@ -98,6 +98,17 @@ impl Known {
             *self = Known { series: column.series().clone(), id_of: Vec::new() };
         }
         self.id_of.resize(column.tokens().len(), UNKNOWN);
+    }
+
+    /// Looks up all tokens of which a document counts: where each ends among the entries says so. The others leave no trace.
+    fn look_up(&mut self, ends: &[u32], column: &TextColumn, tokens: &mut Vocabulary) {
+        let mut start = 0;
+        for (token, &end) in ends.iter().enumerate() {
+            if self.id_of[token] == UNKNOWN && start < end {
+                self.id_of[token] = tokens.intern(column.tokens().name(token)) as u32;
+            }
+            start = end;
+        }
     }
 
     /// The id of a token, which may be new.
@@ -195,29 +206,27 @@ impl TextStatistics {
             ends[token] += ends[token - 1];
         }
         // `ends` holds where each token starts, until its last entry is in place.
-        let mut entries = vec![(0_u32, 0_u32); ends[tokens] as usize];
+        let mut entries = vec![OfDocument::default(); ends[tokens] as usize];
+        let mut rest = Vec::new();
         for &CountedRow { row, class } in counted {
             for &(token, count) in column.document(row as usize).unwrap_or_default() {
                 let place = &mut ends[token as usize];
-                entries[*place as usize] = (class, count);
+                let occurrences = count.min(u16::MAX.into()) as u16;
+                entries[*place as usize] = OfDocument { class: class as u16, occurrences };
                 *place += 1;
+                if count > u16::MAX.into() {
+                    rest.push((token as usize, class as usize, count - u32::from(occurrences)));
+                }
             }
         }
-        // First all names, then all counts: the processor can wait for several of one kind at once.
-        let mut start = 0;
-        let mut rows: Vec<(usize, u32)> = Vec::with_capacity(tokens);
-        for (token, &end) in ends[..tokens].iter().enumerate() {
-            if start < end {
-                rows.push((self.known.id(token, column, &mut self.tokens), end));
-            } // else no document that counts has it: it leaves no trace
-            start = end;
-        }
+        let ends = &ends[..tokens];
+        self.known.look_up(ends, column, Arc::make_mut(&mut self.tokens));
         let counts = Arc::make_mut(&mut self.counts);
         counts.grow(self.tokens.len(), classes);
-        let mut start = 0;
-        for (id, end) in rows {
-            counts.add_documents(id, &entries[start..end as usize]);
-            start = end as usize;
+        let largest = (0..classes).map(|class| self.totals.get(TERMS_ROW, class)).fold(0.0, f64::max);
+        counts.add_documents(&self.known.id_of, ends, &entries, largest);
+        for (token, class, occurrences) in rest {
+            counts.add(self.known.id_of[token] as usize, class, 0.0, occurrences.into());
         }
     }
 
@@ -328,6 +337,41 @@ mod tests {
         let mut statistics = TextStatistics::empty(&TextSettings::default());
         statistics.observe(&column, &[CountedRow { row: 0, class }], &Batch::default(), 2);
         statistics
+    }
+
+    #[test]
+    fn documents_that_count_one_are_counted_as_others_are() {
+        // A word that occurs more often than two bytes can say, then than four bytes can say in a class, which then has
+        // enough classes for a cell of each.
+        let many = [3, u32::from(u16::MAX), 1 + u32::from(u16::MAX), u32::MAX - 5, 4, 1, u32::MAX, 7];
+        let ids = [0, 1].repeat(many.len());
+        let counts: Vec<u32> = many.iter().flat_map(|&n| [n, 1]).collect();
+        let ends: Vec<usize> = (1..=many.len()).map(|document| 2 * document).collect();
+        let tokens: Vocabulary = ["often", "once"].into_iter().collect();
+        let column = TextColumn::from_counts(tokens, &ends, &ids, &counts).unwrap();
+        for classes in [1, 2, 8, 40] {
+            let mut observed = [vec![], vec![1.0; many.len()]].map(|weights| {
+                let batch = Batch { weights, ..Batch::default() };
+                let mut statistics = TextStatistics::empty(&TextSettings::default());
+                for rows in [0..3, 3..5, 5..8_u32] {
+                    let counted: Vec<_> = rows.map(|row| CountedRow { row, class: row % classes }).collect();
+                    statistics.observe(&column, &counted, &batch, classes as usize);
+                }
+                statistics
+            });
+            let exact = |statistics: &mut TextStatistics| -> Vec<f64> {
+                let cells = (0..2).flat_map(|token| (0..classes as usize).map(move |class| (token, class)));
+                let counts = cells.flat_map(|(token, class)| statistics.counts.exact(token, class));
+                let totals = (0..TOTALS).flat_map(|row| (0..classes as usize).map(move |class| (row, class)));
+                let totals = totals.map(|(row, class)| statistics.totals.get(row, class));
+                counts.map(|sum| sum.value()).chain(totals).collect()
+            };
+            let [whole, weighted] = observed.each_mut().map(exact);
+            assert_eq!(whole, weighted, "{classes} classes");
+            let terms: u64 = many.iter().map(|&n| u64::from(n) + 1).sum();
+            let total: f64 = whole[whole.len() - classes as usize..].iter().sum();
+            assert_eq!(total, terms as f64);
+        }
     }
 
     #[test]

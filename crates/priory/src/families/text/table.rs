@@ -28,8 +28,16 @@ impl Cell {
     }
 }
 
-/// Tokens with more classes than this have a cell for every class.
-const LONGEST_LIST: u32 = 8;
+/// A document that has a token: its class, and how often the token occurs.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct OfDocument {
+    pub(crate) class: u16,
+    pub(crate) occurrences: u16,
+}
+
+/// Tokens with more classes than this have a cell for every class: it costs little if there are few.
+const LONGEST_LIST: [u32; 2] = [4, 8];
+const FEW_CLASSES: u32 = 32;
 /// The length of a row that has a cell for every class.
 const DENSE: u32 = u32::MAX;
 
@@ -113,11 +121,44 @@ impl TokenTable {
         }
     }
 
-    /// Adds documents of weight one that have a token: the class of each, and how often the token occurs.
-    #[inline]
-    pub(crate) fn add_documents(&mut self, token: usize, documents: &[(u32, u32)]) {
-        for &(class, occurrences) in documents {
-            self.add_whole(token, class as usize, [1, occurrences]);
+    /// Adds documents of weight one that have tokens: which ids these have, and where each token's documents end. No class
+    /// has more than `largest` occurrences of all tokens together, with these.
+    pub(crate) fn add_documents(
+        &mut self,
+        ids: &[u32],
+        ends: &[u32],
+        documents: &[OfDocument],
+        largest: f64,
+    ) {
+        /// Most tokens have few documents.
+        const AHEAD: usize = 12;
+        let fit = largest <= u32::MAX.into();
+        let mut start = 0;
+        for (i, (&id, &end)) in ids.iter().zip(ends).enumerate() {
+            if ends.get(i + AHEAD).is_some_and(|&later| later > ends[i + AHEAD - 1]) {
+                self.ask(ids[i + AHEAD] as usize);
+            }
+            let documents = &documents[start..end as usize];
+            start = end as usize;
+            if documents.is_empty() {
+                continue;
+            }
+            let row = self.rows[id as usize];
+            match &mut self.counts {
+                Counts::Small(counts) if fit && row.length == DENSE && row.room >= self.classes => {
+                    let cells = &mut counts[row.start as usize..][..row.room as usize];
+                    for &OfDocument { class, occurrences } in documents {
+                        let [documents, terms] = &mut cells[usize::from(class)];
+                        *documents += 1;
+                        *terms += u32::from(occurrences);
+                    }
+                }
+                _ => {
+                    for &OfDocument { class, occurrences } in documents {
+                        self.add_whole(id as usize, class.into(), [1, occurrences.into()]);
+                    }
+                }
+            }
         }
     }
 
@@ -166,11 +207,12 @@ impl TokenTable {
             self.rows[token].length += 1;
             return place;
         }
-        if row.length >= LONGEST_LIST {
+        if row.length >= LONGEST_LIST[usize::from(self.classes > FEW_CLASSES)] {
             self.widen(token, class);
             return (self.rows[token].start + class) as usize;
         }
-        let room = (row.length + 1).next_power_of_two();
+        // Most tokens are in one class. A token of two will be in more.
+        let room = if row.length == 0 { 1 } else { (row.length + 1).next_power_of_two().max(4) };
         let start = match self.free[room.ilog2() as usize].pop() {
             Some(start) => start,
             None => self.allocate(room),
@@ -178,11 +220,16 @@ impl TokenTable {
         let old = row.start as usize..(row.start + row.length) as usize;
         self.class_of.copy_within(old.clone(), start as usize);
         self.counts.copy_within(old, start as usize);
-        if row.room.is_power_of_two() {
-            self.free[row.room.ilog2() as usize].push(row.start);
-        }
+        self.reuse(row);
         self.rows[token] = Row { start, length: row.length, room };
         self.new_place(token, class)
+    }
+
+    /// Keeps the list of a token, which has another place now, for another one.
+    fn reuse(&mut self, row: Row) {
+        if row.length != DENSE && row.room.is_power_of_two() && row.room <= LONGEST_LIST[1] {
+            self.free[row.room.ilog2() as usize].push(row.start);
+        }
     }
 
     /// Gives a token a cell for every class, this one among them.
@@ -194,9 +241,7 @@ impl TokenTable {
             let new = start as usize + usize::from(self.class_of[old]);
             self.counts.copy_within(old..old + 1, new);
         }
-        if row.length != DENSE && row.room == LONGEST_LIST {
-            self.free[LONGEST_LIST.ilog2() as usize].push(row.start);
-        }
+        self.reuse(row);
         self.rows[token] = Row { start, length: DENSE, room };
     }
 
