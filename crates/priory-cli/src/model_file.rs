@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use priory::{Batch, Model, ModelFile, Schema, Scores, Settings, Statistics};
-use priory_input::store;
+use priory_input::store::{self, NewFile};
 
 /// Reads a model.
 pub(crate) fn read(path: &Path) -> Result<(Statistics, Settings)> {
@@ -81,7 +81,9 @@ impl Scorer {
 
 /// Writes a model beside its place, then moves it there.
 pub(crate) fn write(path: &Path, statistics: &Statistics, settings: &Settings) -> Result<()> {
-    Ok(store::replace_file(path, &priory::write_file(statistics, settings))?)
+    let mut file = NewFile::create(path)?;
+    file.fill(|out| priory::write_file_to(out, statistics, settings))?;
+    Ok(file.finish()?)
 }
 
 /// Changes a model by what was learnt from some tables. The file is replaced at the end, or not at all; who else

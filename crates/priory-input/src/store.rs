@@ -94,7 +94,7 @@ impl FileParts for OpenFile {
 /// If it cannot be written. What was there before is then still there.
 pub fn replace_file(path: impl AsRef<Path>, bytes: &[u8]) -> Result<()> {
     let mut file = NewFile::create(path)?;
-    file.file.write_all(bytes).map_err(|cause| failed(&file.path, "written", cause))?;
+    file.fill(|file| file.write_all(bytes))?;
     file.finish()
 }
 
@@ -116,6 +116,14 @@ impl NewFile {
         let path = path.as_ref();
         let (file, temporary) = create(path).map_err(|cause| failed(path, "written", cause))?;
         Ok(NewFile { path: path.to_owned(), file, temporary })
+    }
+
+    /// Writes what `write` writes.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn fill(&mut self, write: impl FnOnce(&mut File) -> io::Result<()>) -> Result<()> {
+        write(&mut self.file).map_err(|cause| failed(&self.path, "written", cause))
     }
 
     /// Puts the file in its place.

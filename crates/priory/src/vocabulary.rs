@@ -183,7 +183,21 @@ impl Vocabulary {
         self.intern_marked(name).0
     }
 
-    /// The same, and a number that whoever counts the names may keep with each of them; it is zero at first.
+    /// The ids of many names, in their order. Each is asked for some names ahead.
+    pub(crate) fn intern_all<'a>(&mut self, names: impl Iterator<Item = &'a str> + Clone) -> Vec<usize> {
+        const AHEAD: usize = 16;
+        let mut later = names.clone().skip(AHEAD);
+        let mut ids = Vec::with_capacity(names.size_hint().0);
+        for name in names {
+            if let Some(name) = later.next().and_then(ShortName::new) {
+                self.ask(name);
+            }
+            ids.push(self.intern(name));
+        }
+        ids
+    }
+
+    /// The same as [`intern`](Self::intern), and a number that whoever counts the names may keep with each of them; it is zero at first.
     #[inline]
     pub(crate) fn intern_marked(&mut self, name: &str) -> (usize, &mut u32) {
         self.make_room();
@@ -278,9 +292,7 @@ impl Vocabulary {
         }
         let mut selected = Vocabulary::with_capacity(ids.len());
         selected.bytes.reserve(self.bytes.len());
-        for &id in ids {
-            selected.intern(self.name(id));
-        }
+        selected.intern_all(ids.iter().map(|&id| self.name(id)));
         selected
     }
 

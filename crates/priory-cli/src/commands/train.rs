@@ -6,7 +6,7 @@ use std::thread;
 
 use anyhow::Result;
 use priory::{Family, Model, Schema, Settings, Statistics};
-use priory_input::store;
+use priory_input::store::NewFile;
 
 use crate::args::TrainArgs;
 use crate::data;
@@ -42,13 +42,16 @@ pub(crate) fn run(args: &TrainArgs, threads: usize) -> Result<()> {
     statistics.settle();
     let output = args.output.clone().unwrap_or_else(|| default_output(&paths[0]));
     // Of a million words, both take as long as counting tens of thousands of documents.
-    let (model, bytes) = thread::scope(|scope| {
-        let bytes = scope.spawn(|| priory::write_file(&statistics, &settings));
+    let mut file = NewFile::create(&output)?;
+    let (model, written) = thread::scope(|scope| {
+        let write = || file.fill(|out| priory::write_file_to(out, &statistics, &settings));
+        let written = scope.spawn(write);
         let model = statistics.estimate(&settings);
-        (model, bytes.join().unwrap_or_else(|panicked| panic::resume_unwind(panicked)))
+        (model, written.join().unwrap_or_else(|panicked| panic::resume_unwind(panicked)))
     });
     let model = model?;
-    store::replace_file(&output, &bytes)?;
+    written?;
+    file.finish()?;
     understood.explain();
     explain_families(&model);
     explain_selection(&model, schema);

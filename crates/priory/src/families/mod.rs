@@ -11,8 +11,6 @@ pub(crate) mod lookup;
 pub(crate) mod number;
 pub(crate) mod text;
 
-use std::sync::Arc;
-
 use bernoulli::{BernoulliLikelihood, Sides};
 use categorical::{CategoricalLikelihood, CategoryEstimate, CategoryStatistics, MISSING_ROW};
 use counted::CountedNumbers;
@@ -225,10 +223,7 @@ impl FamilyStatistics {
             FamilyStatistics::Category(_, category) => category.counts.scale(power),
             FamilyStatistics::Joint(joint) => joint.counts.scale(power),
             FamilyStatistics::Number(_, number) => number.scale(power),
-            FamilyStatistics::Text(_, text) => {
-                Arc::make_mut(&mut text.counts).scale(power);
-                text.totals.scale(power);
-            }
+            FamilyStatistics::Text(_, text) => text.scale(power),
             FamilyStatistics::Group(group) => group.scale(power),
         }
     }

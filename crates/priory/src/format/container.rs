@@ -8,6 +8,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::io::{self, BufWriter, Write};
 
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde::ser::{SerializeMap, Serializer};
@@ -35,29 +36,51 @@ pub(crate) struct Section {
 }
 
 impl Section {
-    pub(crate) fn bytes(name: impl Into<String>, bytes: &[u8]) -> Self {
-        Section { name: name.into(), kind: ElementKind::U8, shape: vec![bytes.len()], bytes: bytes.to_vec() }
+    pub(crate) fn bytes(name: impl Into<String>, bytes: Vec<u8>) -> Self {
+        Section { name: name.into(), kind: ElementKind::U8, shape: vec![bytes.len()], bytes }
     }
 
     pub(crate) fn u16(name: impl Into<String>, shape: Vec<usize>, values: impl Iterator<Item = u16>) -> Self {
-        let bytes = values.flat_map(u16::to_le_bytes).collect();
-        Section { name: name.into(), kind: ElementKind::U16, shape, bytes }
+        Section {
+            name: name.into(),
+            kind: ElementKind::U16,
+            shape,
+            bytes: joined(values.map(u16::to_le_bytes)),
+        }
     }
 
     pub(crate) fn u32(name: impl Into<String>, shape: Vec<usize>, values: impl Iterator<Item = u32>) -> Self {
-        let bytes = values.flat_map(u32::to_le_bytes).collect();
-        Section { name: name.into(), kind: ElementKind::U32, shape, bytes }
+        Section {
+            name: name.into(),
+            kind: ElementKind::U32,
+            shape,
+            bytes: joined(values.map(u32::to_le_bytes)),
+        }
     }
 
     pub(crate) fn u64(name: impl Into<String>, shape: Vec<usize>, values: impl Iterator<Item = u64>) -> Self {
-        let bytes = values.flat_map(u64::to_le_bytes).collect();
-        Section { name: name.into(), kind: ElementKind::U64, shape, bytes }
+        Section {
+            name: name.into(),
+            kind: ElementKind::U64,
+            shape,
+            bytes: joined(values.map(u64::to_le_bytes)),
+        }
     }
 
     pub(crate) fn f64(name: impl Into<String>, shape: Vec<usize>, values: impl Iterator<Item = f64>) -> Self {
-        let bytes = values.flat_map(f64::to_le_bytes).collect();
-        Section { name: name.into(), kind: ElementKind::F64, shape, bytes }
+        Section {
+            name: name.into(),
+            kind: ElementKind::F64,
+            shape,
+            bytes: joined(values.map(f64::to_le_bytes)),
+        }
     }
+}
+
+fn joined<const N: usize>(values: impl Iterator<Item = [u8; N]>) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(N * values.size_hint().0);
+    values.for_each(|value| bytes.extend_from_slice(&value));
+    bytes
 }
 
 /// What an array holds, under the names that safetensors uses.
@@ -97,8 +120,12 @@ impl Entry {
     }
 }
 
-/// The bytes of a container.
-pub(crate) fn write(metadata: &BTreeMap<&str, String>, sections: Vec<Section>) -> Vec<u8> {
+/// Writes a container.
+pub(crate) fn write(
+    out: &mut impl Write,
+    metadata: &BTreeMap<&str, String>,
+    sections: Vec<Section>,
+) -> io::Result<()> {
     let sections = padded(sections);
     let mut entries: Vec<(&str, Entry)> = Vec::with_capacity(sections.len() + 1);
     let mut end = 0;
@@ -112,15 +139,19 @@ pub(crate) fn write(metadata: &BTreeMap<&str, String>, sections: Vec<Section>) -
     let data_offsets = (end, end + 4 * checksums);
     entries.push((CHECKSUMS, Entry { dtype: ElementKind::U32, shape: vec![checksums], data_offsets }));
 
-    let mut file = header(metadata, &entries);
-    let mut sums = vec![crc32fast::hash(&file)];
-    file.reserve(data_offsets.1);
+    let header = header(metadata, &entries);
+    let mut sums = vec![crc32fast::hash(&header)];
+    // There may be thousands of sections of a few bytes each.
+    let mut out = BufWriter::with_capacity(BLOCK, out);
+    out.write_all(&header)?;
     for section in &sections {
-        sums.extend(section.bytes.chunks(BLOCK).map(crc32fast::hash));
-        file.extend_from_slice(&section.bytes);
+        for block in section.bytes.chunks(BLOCK) {
+            sums.push(crc32fast::hash(block));
+            out.write_all(block)?;
+        }
     }
-    file.extend(sums.into_iter().flat_map(u32::to_le_bytes));
-    file
+    out.write_all(&joined(sums.into_iter().map(u32::to_le_bytes)))?;
+    out.flush()
 }
 
 /// The sections with padding between them, so that each starts at a multiple of the alignment.
@@ -132,7 +163,7 @@ fn padded(sections: Vec<Section>) -> Vec<Section> {
         all.push(section);
         let gap = end.next_multiple_of(ALIGNMENT) - end;
         if gap > 0 {
-            all.push(Section::bytes(format!("{PADDING}{}", all.len()), &vec![0; gap]));
+            all.push(Section::bytes(format!("{PADDING}{}", all.len()), vec![0; gap]));
             end += gap;
         }
     }
@@ -210,6 +241,11 @@ impl<'a> Container<'a> {
         self.sections.get(name).is_some_and(|(entry, _)| entry.dtype == ElementKind::U32)
     }
 
+    /// The same, without a copy of the numbers.
+    pub(crate) fn take_small(&mut self, name: &str) -> Result<Numbers<'a>> {
+        Ok(Numbers(self.take(name, ElementKind::U32, 1)?.1))
+    }
+
     /// An array of u32 with so many dimensions: its shape and its values.
     pub(crate) fn take_u32(&mut self, name: &str, dimensions: usize) -> Result<(Vec<usize>, Vec<u32>)> {
         let (shape, bytes) = self.take(name, ElementKind::U32, dimensions)?;
@@ -251,6 +287,15 @@ impl<'a> Container<'a> {
             return Err(refused(format!("the section `{name}` does not have the type it should")));
         }
         Ok((entry.shape, bytes))
+    }
+}
+
+/// An array of u32, as it stands in a file.
+pub(crate) struct Numbers<'a>(Cow<'a, [u8]>);
+
+impl Numbers<'_> {
+    pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = u32> + '_ {
+        self.0.as_chunks().0.iter().map(|&chunk| u32::from_le_bytes(chunk))
     }
 }
 

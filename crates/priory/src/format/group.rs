@@ -15,8 +15,8 @@ pub(super) fn write(sections: &mut Vec<Section>, group: &GroupStatistics) {
         class.moments.iter().for_each(|column| column.write(&mut moments));
         class.products.iter().for_each(|product| product.write(&mut products));
     }
-    sections.push(Section::bytes("group.moments", &moments));
-    sections.push(Section::bytes("group.products", &products));
+    sections.push(Section::bytes("group.moments", moments));
+    sections.push(Section::bytes("group.products", products));
     let (mut places, mut sums) = (Vec::new(), Vec::new());
     for (class, of_class) in (0_u32..).zip(&group.classes) {
         for (&(i, j), alone) in &of_class.alone {
@@ -27,7 +27,7 @@ pub(super) fn write(sections: &mut Vec<Section>, group: &GroupStatistics) {
     }
     if !places.is_empty() {
         sections.push(Section::u32("group.alone", vec![places.len() / 3, 3], places.into_iter()));
-        sections.push(Section::bytes("group.alone.sums", &sums));
+        sections.push(Section::bytes("group.alone.sums", sums));
     }
 }
 

@@ -12,6 +12,7 @@ mod text;
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
+use std::io::{self, Write};
 
 use container::{Container, Section, refused};
 pub use model_file::ModelFile;
@@ -43,21 +44,33 @@ const YOUNG: &str = "young";
 
 /// The bytes of a model file.
 pub fn write_file(statistics: &Statistics, settings: &Settings) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    write_file_to(&mut bytes, statistics, settings).expect("memory takes everything");
+    bytes
+}
+
+/// Writes the bytes of a model file, much at a time.
+///
+/// # Errors
+/// If they cannot be written.
+pub fn write_file_to(out: &mut impl Write, statistics: &Statistics, settings: &Settings) -> io::Result<()> {
     let statistics = statistics.canonical();
     let mut metadata = frame(&statistics, settings);
-    let derived = derived(&statistics, settings);
-    if !derived.is_empty() {
-        metadata.insert(DERIVED, json(&derived));
-    }
     let mut sections = sections(&statistics);
     if let Some(decay) = &statistics.decay {
         metadata.insert(HALF_LIFE, json(&decay.half_life));
         if let Some(young) = &decay.young {
-            let file = container::write(&frame(young, &Settings::default()), self::sections(young));
-            sections.push(Section::bytes(YOUNG, &file));
+            let mut file = Vec::new();
+            container::write(&mut file, &frame(young, &Settings::default()), self::sections(young))?;
+            sections.push(Section::bytes(YOUNG, file));
         }
     }
-    container::write(&metadata, sections)
+    // Last, since another thread that estimates the model may have chosen meanwhile what has to be chosen.
+    let derived = derived(&statistics, settings);
+    if !derived.is_empty() {
+        metadata.insert(DERIVED, json(&derived));
+    }
+    container::write(out, &metadata, sections)
 }
 
 fn json(value: &impl serde::Serialize) -> String {
@@ -96,7 +109,7 @@ fn sections(statistics: &Statistics) -> Vec<Section> {
             FamilyStatistics::Number(column, number) => {
                 let mut bytes = Vec::new();
                 number.moments.iter().for_each(|moments| moments.write(&mut bytes));
-                sections.push(Section::bytes(format!("column.{column}.moments"), &bytes));
+                sections.push(Section::bytes(format!("column.{column}.moments"), bytes));
                 if let Some(spectrum) = &number.spectrum {
                     write_spectrum(&mut sections, &format!("column.{column}.spectrum"), spectrum);
                 }
@@ -278,16 +291,15 @@ fn every_value_occurs(joint: &JointStatistics, column: usize) -> bool {
 }
 
 fn write_names(sections: &mut Vec<Section>, prefix: &str, names: &Vocabulary) {
-    let mut bytes = Vec::new();
-    let ends: Vec<u64> = names
-        .names()
-        .map(|name| {
-            bytes.extend_from_slice(name.as_bytes());
-            bytes.len() as u64
-        })
-        .collect();
-    sections.push(Section::u64(format!("{prefix}.ends"), vec![ends.len()], ends.iter().copied()));
-    sections.push(Section::bytes(format!("{prefix}.names"), &bytes));
+    let mut bytes = Vec::with_capacity(names.bytes());
+    names.names().for_each(|name| bytes.extend_from_slice(name.as_bytes()));
+    let mut end = 0;
+    let ends = names.names().map(|name| {
+        end += name.len() as u64;
+        end
+    });
+    sections.push(Section::u64(format!("{prefix}.ends"), vec![names.len()], ends));
+    sections.push(Section::bytes(format!("{prefix}.names"), bytes));
 }
 
 fn read_names(file: &mut Container<'_>, prefix: &str) -> Result<Vocabulary> {
@@ -304,21 +316,21 @@ fn read_names_in(
     let bytes = file.take_bytes(&format!("{prefix}.names"))?;
     let invalid = || refused(format!("the names of `{prefix}` cannot be read"));
     let text = std::str::from_utf8(&bytes).map_err(|_| invalid())?;
-    // All but one of distinct names have a byte, whatever a file says.
-    let mut names = Vocabulary::with_capacity(ends.len().min(text.len() + 1));
-    let mut start = 0;
-    for end in ends {
+    let (mut start, mut last) = (0, None);
+    for &end in &ends {
         let end = usize::try_from(end).map_err(|_| invalid())?;
         let name = text.get(start..end).ok_or_else(invalid)?;
-        if !names.is_empty() && order(names.name(names.len() - 1), name).is_ge() {
+        if last.is_some_and(|last| order(last, name).is_ge()) {
             return Err(refused(format!("the names of `{prefix}` are out of order")));
         }
-        names.intern(name);
-        start = end;
+        (start, last) = (end, Some(name));
     }
     if start != text.len() {
         return Err(invalid());
     }
+    let mut names = Vocabulary::with_capacity(ends.len());
+    let starts = std::iter::once(0).chain(ends.iter().copied());
+    names.intern_all(starts.zip(&ends).map(|(start, &end)| &text[start as usize..end as usize]));
     Ok(names)
 }
 

@@ -1,6 +1,6 @@
 //! The sections of a column of text: tokens, and for each its cells, the classes that counted it.
 
-use super::container::{Container, Section, refused};
+use super::container::{Container, Numbers, Section, refused};
 use super::{read_names_in, read_residue, read_tally, write_names, write_residue, write_tally};
 use crate::error::Result;
 use crate::families::text::table::{Cell, TokenTable};
@@ -14,14 +14,17 @@ pub(super) fn write(sections: &mut Vec<Section>, column: usize, text: &TextStati
     let (tokens, cells) = (text.tokens.len(), text.counts.all_cells());
     write_names(sections, &prefix, &text.tokens);
     sections.push(Section::u64(format!("{prefix}.cells"), vec![tokens], text.counts.ends()));
-    let classes = cells.clone().map(|cell| cell.class as u16);
+    let classes = text.counts.classes_of_cells();
     sections.push(Section::u16(format!("{prefix}.classes"), vec![cells.len()], classes));
     for (which, name) in ["documents", "terms"].into_iter().enumerate() {
         let name = format!("{prefix}.{name}");
         let counts = cells.clone().map(|cell| if which == 0 { cell.documents } else { cell.terms });
-        sections.push(match counts.clone().all(is_small) {
-            true => Section::u32(&name, vec![cells.len()], counts.map(|count| count as u32)),
-            false => Section::f64(&name, vec![cells.len()], counts),
+        sections.push(if let Some(counts) = text.counts.whole_counts() {
+            Section::u32(&name, vec![cells.len()], counts.map(|counts| counts[which]))
+        } else if counts.clone().all(is_small) {
+            Section::u32(&name, vec![cells.len()], counts.map(|count| count as u32))
+        } else {
+            Section::f64(&name, vec![cells.len()], counts)
         });
         write_residue(sections, &name, &text.counts.residue(which).collect::<Vec<_>>());
     }
@@ -53,7 +56,7 @@ pub(super) fn read(
         (Counts::Small(documents), Counts::Small(terms))
             if document_residue.is_empty() && term_residue.is_empty() =>
         {
-            let counts = documents.into_iter().zip(terms).map(|(documents, terms)| [documents, terms]);
+            let counts = documents.iter().zip(terms.iter()).map(|(documents, terms)| [documents, terms]);
             TokenTable::from_whole_cells(classes, &ends, class_of, counts.collect())
         }
         (documents, terms) => {
@@ -72,31 +75,31 @@ pub(super) fn read(
 }
 
 /// Counts take four bytes each if all of them can.
-enum Counts {
-    Small(Vec<u32>),
+enum Counts<'a> {
+    Small(Numbers<'a>),
     Wide(Vec<f64>),
 }
 
-impl Counts {
+impl Counts<'_> {
     fn len(&self) -> usize {
         match self {
-            Counts::Small(counts) => counts.len(),
+            Counts::Small(counts) => counts.iter().len(),
             Counts::Wide(counts) => counts.len(),
         }
     }
 
     fn wide(self) -> Vec<f64> {
         match self {
-            Counts::Small(counts) => counts.into_iter().map(f64::from).collect(),
+            Counts::Small(counts) => counts.iter().map(f64::from).collect(),
             Counts::Wide(counts) => counts,
         }
     }
 }
 
 /// Counts, and what they lack to be exact.
-fn read_counts(file: &mut Container<'_>, name: &str) -> Result<(Counts, Vec<(u64, f64)>)> {
+fn read_counts<'a>(file: &mut Container<'a>, name: &str) -> Result<(Counts<'a>, Vec<(u64, f64)>)> {
     let counts = if file.holds_u32(name) {
-        Counts::Small(file.take_u32(name, 1)?.1)
+        Counts::Small(file.take_small(name)?)
     } else {
         let counts = file.take_f64(name, 1)?.1;
         if counts.iter().all(|&count| is_small(count)) {

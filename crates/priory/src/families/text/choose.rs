@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::estimate::Formula;
+use super::table::WholeRow;
 use super::{DOCUMENTS_ROW, PRESENCES_ROW, TERMS_ROW, TextStatistics};
 use crate::error::{Error, Result};
 use crate::settings::{Family, Settings, TextModel};
@@ -113,7 +114,17 @@ impl Information {
 ///
 /// A token that occurs n times in d documents of a class is taken to occur n / d times in each; so the document that
 /// is left out leaves n − n / d. Tokens that only one document has would not be known without it, and are left out.
+///
+/// Whoever asks for the same event model again is told at once.
 pub(crate) fn chosen_pseudocount(statistics: &TextStatistics, formula: &Formula) -> f64 {
+    let choose = || (formula.family, best_pseudocount(statistics, formula));
+    match *statistics.pseudocount.get_or_init(choose) {
+        (family, alpha) if family == formula.family => alpha,
+        _ => choose().1,
+    }
+}
+
+fn best_pseudocount(statistics: &TextStatistics, formula: &Formula) -> f64 {
     let criterion = LeftOut::new(statistics, formula);
     let alpha = |step: i32| libm::pow(10.0, f64::from(step) / 10.0);
     // The criterion has a single peak in practice: decades first, then tenths around the best.
@@ -139,6 +150,9 @@ fn without_one(count: f64, d: f64) -> f64 {
         false => 0.0,
     }
 }
+
+/// Whole numbers below this are small.
+const SIDE: usize = 256;
 
 /// What the criterion needs of the counts: cells that are alike are counted together.
 struct LeftOut {
@@ -166,32 +180,10 @@ impl LeftOut {
             tokens: 0.0,
         };
         // Most cells hold small whole numbers: of these it is counted how many there are of each kind.
-        const SIDE: usize = 256;
-        let small = |x: f64| Some(x as usize).filter(|&n| n < SIDE && n as f64 == x);
         let mut alike = vec![0_u32; SIDE * SIDE];
-        let presence = formula.counts_presence();
-        for token in 0..statistics.tokens.len() {
-            let mut all = 0.0;
-            statistics.counts.for_each_cell(token, |_, documents, _| all += documents);
-            if all <= 1.0 {
-                continue;
-            }
-            left.tokens += 1.0;
-            statistics.counts.for_each_cell(token, |class, d, terms| {
-                let count = if presence { d } else { terms };
-                let rest = without_one(count, d);
-                let (total, total_left) = &mut left.totals[class];
-                *total += count;
-                *total_left += rest;
-                match (small(count), small(d)) {
-                    (Some(count), Some(d)) => alike[count * SIDE + d] += 1,
-                    _ => *left.present.entry(rest.to_bits()).or_default() += count,
-                }
-                if bernoulli {
-                    let without = documents[class] - d;
-                    *left.absent.entry((without - 1.0).max(0.0).to_bits()).or_default() += without;
-                }
-            });
+        match statistics.counts.whole_rows().filter(|_| formula.counts_presence() && !bernoulli) {
+            Some(rows) => left.add_documents(rows, &mut alike),
+            None => left.add_cells(statistics, formula, &documents, &mut alike),
         }
         for (i, &cells) in alike.iter().enumerate().filter(|(_, cells)| **cells > 0) {
             let (count, d) = ((i / SIDE) as f64, (i % SIDE) as f64);
@@ -210,6 +202,64 @@ impl LeftOut {
         left
     }
 
+    /// Adds all cells.
+    fn add_cells(
+        &mut self,
+        statistics: &TextStatistics,
+        formula: &Formula,
+        documents: &[f64],
+        alike: &mut [u32],
+    ) {
+        let small = |x: f64| Some(x as usize).filter(|&n| n < SIDE && n as f64 == x);
+        let presence = formula.counts_presence();
+        for token in 0..statistics.tokens.len() {
+            let mut all = 0.0;
+            statistics.counts.for_each_cell(token, |_, documents, _| all += documents);
+            if all <= 1.0 {
+                continue;
+            }
+            self.tokens += 1.0;
+            statistics.counts.for_each_cell(token, |class, d, terms| {
+                let count = if presence { d } else { terms };
+                let rest = without_one(count, d);
+                let (total, total_left) = &mut self.totals[class];
+                *total += count;
+                *total_left += rest;
+                match (small(count), small(d)) {
+                    (Some(count), Some(d)) => alike[count * SIDE + d] += 1,
+                    _ => *self.present.entry(rest.to_bits()).or_default() += count,
+                }
+                if self.bernoulli {
+                    let without = documents[class] - d;
+                    *self.absent.entry((without - 1.0).max(0.0).to_bits()).or_default() += without;
+                }
+            });
+        }
+    }
+
+    /// The same where whole numbers of documents are all that counts: what is left of d of them is d - 1.
+    fn add_documents<'a>(&mut self, rows: impl Iterator<Item = WholeRow<'a>>, alike: &mut [u32]) {
+        let mut totals = vec![(0_u64, 0_u64); self.totals.len()];
+        for (classes, counts) in rows {
+            if counts.iter().map(|&[d, _]| u64::from(d)).sum::<u64>() <= 1 {
+                continue;
+            }
+            self.tokens += 1.0;
+            for (&class, &[d, _]) in classes.iter().zip(counts) {
+                let (total, cells) = &mut totals[usize::from(class)];
+                *total += u64::from(d);
+                *cells += u64::from(d > 0);
+                match d as usize {
+                    d if d < SIDE => alike[d * SIDE + d] += 1,
+                    _ => *self.present.entry(f64::from(d - 1).to_bits()).or_default() += f64::from(d),
+                }
+            }
+        }
+        for (of_class, (total, cells)) in self.totals.iter_mut().zip(totals) {
+            *of_class = (total as f64, (total - cells) as f64);
+        }
+    }
+
     fn log_likelihood(&self, alpha: f64) -> f64 {
         let logs = |cells: &BTreeMap<u64, f64>| -> f64 {
             cells.iter().map(|(&rest, weight)| weight * libm::log(f64::from_bits(rest) + alpha)).sum()
@@ -217,5 +267,38 @@ impl LeftOut {
         let added = if self.bernoulli { 2.0 * alpha } else { alpha * self.tokens };
         let totals: f64 = self.totals.iter().map(|(total, rest)| total * libm::log(rest + added)).sum();
         logs(&self.present) + logs(&self.absent) - totals
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::batch::{Batch, TextColumn};
+    use crate::families::CountedRow;
+    use crate::families::text::estimate::Amounts;
+    use crate::text::TextSettings;
+
+    #[test]
+    fn whole_numbers_of_documents_take_a_shorter_way_to_the_same_sums() {
+        let mut column = TextColumn::default();
+        for document in 0..1000_u32 {
+            ["always", "always"].into_iter().for_each(|word| column.add(word));
+            (1..9).filter(|n| document % (n * n) == 0).for_each(|n| column.add(&format!("word{n}")));
+            column.add(&format!("once{document}"));
+            column.end_document();
+        }
+        let mut statistics = TextStatistics::empty(&TextSettings::default());
+        let counted: Vec<_> =
+            (0..1000).map(|row| CountedRow { row, class: u32::from(row % 3 == 0) }).collect();
+        statistics.observe(&column, &counted, &Batch::default(), 2);
+        let statistics = statistics.canonical(&[0, 1]);
+        let mut wide = statistics.clone();
+        wide.scale(1.0);
+        assert!(statistics.counts.whole_rows().is_some() && wide.counts.whole_rows().is_none());
+        for family in [Family::Presence, Family::ComplementPresence, Family::Multinomial, Family::Bernoulli] {
+            let formula = Formula { family, amounts: Amounts::Each(1.0) };
+            let [a, b] = [&statistics, &wide].map(|statistics| LeftOut::new(statistics, &formula));
+            assert_eq!((a.present, a.absent, a.totals, a.tokens), (b.present, b.absent, b.totals, b.tokens));
+        }
     }
 }

@@ -13,11 +13,12 @@ pub(crate) mod summary;
 pub(crate) mod table;
 pub(crate) mod whole;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::batch::{Batch, Series, TextColumn};
 use crate::error::{Error, Result};
 use crate::families::CountedRow;
+use crate::settings::Family;
 use crate::tally::Tally;
 use crate::text::TextSettings;
 use crate::vocabulary::Vocabulary;
@@ -78,6 +79,9 @@ pub(crate) struct TextStatistics {
     pub(crate) totals: Tally,
     /// Set if these are only the tokens that some documents have: what follows from all of them.
     pub(crate) whole: Option<Whole>,
+    /// The event model and the pseudocount that [`choose::chosen_pseudocount`] has chosen for it from these counts.
+    /// Copies share it as long as nobody changes them.
+    pseudocount: Arc<OnceLock<(Family, f64)>>,
     known: Known,
 }
 
@@ -129,6 +133,7 @@ impl TextStatistics {
             counts: Arc::default(),
             totals: Tally::new(TOTALS, 0),
             whole: None,
+            pseudocount: Arc::default(),
             known: Known::default(),
         }
     }
@@ -141,6 +146,7 @@ impl TextStatistics {
         batch: &Batch,
         classes: usize,
     ) {
+        self.forget_choices();
         self.totals.grow(TOTALS, classes);
         self.known.begin(column);
         if batch.weights.is_empty() && self.settings.counts_occurrences() {
@@ -230,12 +236,25 @@ impl TextStatistics {
         }
     }
 
+    /// The counts change, but not those of copies: what is chosen from them has to be chosen anew.
+    fn forget_choices(&mut self) {
+        self.pseudocount = Arc::default();
+    }
+
+    /// Multiplies all weights by a power of two.
+    pub(crate) fn scale(&mut self, power: f64) {
+        self.forget_choices();
+        Arc::make_mut(&mut self.counts).scale(power);
+        self.totals.scale(power);
+    }
+
     pub(crate) fn merge(&mut self, other: &Self, class_of: &[usize], classes: usize, sign: f64) {
+        self.forget_choices();
         self.totals.grow(TOTALS, classes);
         let every_total: Vec<usize> = (0..TOTALS).collect();
         self.totals.merge(&other.totals, &every_total, class_of, sign);
         let tokens = Arc::make_mut(&mut self.tokens);
-        let token_of: Vec<usize> = other.tokens.names().map(|name| tokens.intern(name)).collect();
+        let token_of = tokens.intern_all(other.tokens.names());
         let counts = Arc::make_mut(&mut self.counts);
         counts.grow(tokens.len(), classes);
         counts.merge(&other.counts, &token_of, class_of, sign);
@@ -260,8 +279,10 @@ impl TextStatistics {
         if classes.iter().copied().eq(0..self.totals.classes()) && self.is_canonical() {
             return self.clone();
         }
-        let ids = self.tokens.sorted_by_bytes().into_iter().filter(|&id| !self.counts.is_zero(id));
-        self.select(&ids.collect::<Vec<_>>(), classes)
+        let counted: Vec<bool> = (0..self.tokens.len()).map(|id| !self.counts.is_zero(id)).collect();
+        let mut ids = self.tokens.sorted_by_bytes();
+        ids.retain(|&id| counted[id]);
+        self.select(&ids, classes)
     }
 
     /// Whether this is [`canonical`](Self::canonical) as long as the classes are.
@@ -280,6 +301,7 @@ impl TextStatistics {
             counts: Arc::new(self.counts.select(tokens, &class_of)),
             totals: self.totals.select(&every_total, classes),
             whole: self.whole.clone(),
+            pseudocount: Arc::default(),
             known: Known::default(),
         }
     }
@@ -327,7 +349,9 @@ impl TextStatistics {
 
 #[cfg(test)]
 mod tests {
+    use super::estimate::TextEstimate;
     use super::*;
+    use crate::settings::Settings;
 
     /// Counts one document of one class, the class being one of two.
     fn document(words: &str, class: u32) -> TextStatistics {
@@ -372,6 +396,37 @@ mod tests {
             let total: f64 = whole[whole.len() - classes as usize..].iter().sum();
             assert_eq!(total, terms as f64);
         }
+    }
+
+    #[test]
+    fn a_pseudocount_is_that_of_the_counts_as_they_are() {
+        let settings = Settings::default();
+        let chosen = |statistics: &TextStatistics| {
+            let estimate = TextEstimate::new(statistics, &settings, "text").unwrap();
+            estimate.formula.amounts
+        };
+        let mut statistics = document("to be or not to be", 0);
+        statistics.merge(&document("that is the question to ask or not", 1), &[0, 1], 2, 1.0);
+        let before = statistics.canonical(&[0, 1]);
+        let mut changed = before.clone();
+        (0..9).for_each(|_| changed.merge(&document("to be or not", 0), &[0, 1], 2, 1.0));
+        let changed = changed.canonical(&[0, 1]);
+        let copy = before.clone();
+        let anew = |statistics: &TextStatistics| TextStatistics {
+            pseudocount: Arc::default(),
+            ..statistics.clone()
+        };
+        assert_ne!(chosen(&before), chosen(&changed));
+        for statistics in [&before, &changed, &copy] {
+            assert_eq!(chosen(statistics), chosen(&anew(statistics)));
+        }
+        // Chosen for another event model, it is of no use.
+        let multinomial = |statistics: &TextStatistics| {
+            let mut settings = settings.clone();
+            settings.text.model = Some(Family::Multinomial);
+            TextEstimate::new(statistics, &settings, "text").unwrap().formula.amounts
+        };
+        assert_eq!(multinomial(&changed), multinomial(&anew(&changed)));
     }
 
     #[test]

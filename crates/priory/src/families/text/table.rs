@@ -28,6 +28,9 @@ impl Cell {
     }
 }
 
+/// The classes of some cells, and their documents and terms.
+pub(crate) type WholeRow<'a> = (&'a [u16], &'a [[u32; 2]]);
+
 /// A document that has a token: its class, and how often the token occurs.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct OfDocument {
@@ -463,23 +466,35 @@ impl TokenTable {
         let Counts::Small(selected) = &mut self.counts else { unreachable!("nothing was added yet") };
         selected.reserve(counts.len());
         self.class_of.reserve(counts.len());
-        let mut cells: Vec<(u16, [u32; 2])> = Vec::new();
+        let renamed = |old: u16| class_of.get(usize::from(old)).copied().flatten().map(|new| new as u16);
+        // The classes that a row may have a cell for, in their new order.
+        let mut order: Vec<(u16, u16)> =
+            (0..=u16::MAX).take(class_of.len()).filter_map(|old| Some((renamed(old)?, old))).collect();
+        order.sort_unstable();
+        let mut list: Vec<(u16, usize)> = Vec::new();
         for (i, &token) in tokens.iter().enumerate() {
             if let Some(&later) = tokens.get(i + AHEAD) {
                 from.ask(later);
             }
-            cells.clear();
-            cells.extend(from.held(token).filter(|&place| counts[place] != [0; 2]).filter_map(|place| {
-                let class = (*class_of.get(usize::from(from.class_of[place]))?)?;
-                Some((class as u16, counts[place]))
-            }));
-            if !cells.is_sorted_by_key(|cell| cell.0) {
-                cells.sort_unstable_by_key(|cell| cell.0);
+            let start = selected.len();
+            let mut push = |class: u16, place: usize| {
+                if counts[place] != [0; 2] {
+                    self.class_of.push(class);
+                    selected.push(counts[place]);
+                }
+            };
+            let (row, places) = (from.rows[token], from.held(token));
+            if row.length == DENSE {
+                let held = order.iter().filter(|(_, old)| u32::from(*old) < row.room);
+                held.for_each(|&(class, old)| push(class, places.start + usize::from(old)));
+            } else {
+                list.clear();
+                list.extend(places.filter_map(|place| Some((renamed(from.class_of[place])?, place))));
+                list.sort_unstable();
+                list.iter().for_each(|&(class, place)| push(class, place));
             }
-            let (start, length) = (selected.len() as u32, cells.len() as u32);
-            self.class_of.extend(cells.iter().map(|cell| cell.0));
-            selected.extend(cells.iter().map(|cell| cell.1));
-            self.rows.push(Row { start, length, room: length });
+            let length = (selected.len() - start) as u32;
+            self.rows.push(Row { start: start as u32, length, room: length });
         }
     }
 
@@ -602,6 +617,17 @@ impl TokenTable {
         (0..self.counts.len()).map(|place| self.cell(place))
     }
 
+    /// Their classes alone.
+    pub(crate) fn classes_of_cells(&self) -> impl ExactSizeIterator<Item = u16> + '_ {
+        self.class_of.iter().copied()
+    }
+
+    /// Their documents and terms alone, if every count is a small whole number.
+    pub(crate) fn whole_counts(&self) -> Option<impl ExactSizeIterator<Item = [u32; 2]> + '_> {
+        let Counts::Small(counts) = &self.counts else { return None };
+        Some(counts.iter().copied())
+    }
+
     /// The class of the i-th cell of a canonical table.
     pub(crate) fn class_of_cell(&self, i: u64) -> usize {
         self.class_of[i as usize].into()
@@ -629,6 +655,13 @@ impl TokenTable {
             *total = [total[0] + u64::from(documents), total[1] + u64::from(terms)];
         }
         Some(totals)
+    }
+
+    /// The cells of each token of a canonical table, if every count is a small whole number.
+    pub(crate) fn whole_rows(&self) -> Option<impl Iterator<Item = WholeRow<'_>>> {
+        let Counts::Small(counts) = &self.counts else { return None };
+        let places = (0..self.rows.len()).map(|token| self.held(token));
+        Some(places.map(|places| (&self.class_of[places.clone()], &counts[places])))
     }
 
     /// Whether all counts are those of cells alone.
