@@ -5,6 +5,7 @@
 
 use std::cmp::Ordering;
 use std::hash::BuildHasher;
+use std::sync::OnceLock;
 
 use foldhash::fast::RandomState;
 
@@ -18,8 +19,10 @@ pub struct Vocabulary {
     ends: Vec<usize>,
     /// A hash table whose size is a power of two, with linear probing. It is written by hand because a reader of text
     /// spends most of its time here: so can it ask for the memory of a token some tokens ahead, and everything about a
-    /// short one is in one place. Nothing is there before the first name.
+    /// short one is in one place. Nothing is there before a name has to be found.
     slots: Vec<Slot>,
+    /// The same, made for who only reads.
+    late: OnceLock<Vec<Slot>>,
     seed: Seed,
 }
 
@@ -124,7 +127,7 @@ impl Vocabulary {
     /// An empty vocabulary with room for so many names.
     pub(crate) fn with_capacity(names: usize) -> Self {
         let slots = vec![FREE_SLOT; slots_for(names)];
-        Vocabulary { bytes: String::new(), ends: Vec::with_capacity(names), slots, seed: Seed::default() }
+        Vocabulary { ends: Vec::with_capacity(names), slots, ..Vocabulary::default() }
     }
 
     /// How many names there are.
@@ -139,7 +142,8 @@ impl Vocabulary {
 
     /// About how many bytes the names take.
     pub(crate) fn memory(&self) -> usize {
-        self.bytes.len() + size_of_val(&self.ends[..]) + size_of_val(&self.slots[..])
+        let slots = self.slots.len() + self.late.get().map_or(0, Vec::len);
+        self.bytes.len() + size_of_val(&self.ends[..]) + slots * size_of::<Slot>()
     }
 
     /// Forgets every name but keeps the memory.
@@ -147,6 +151,7 @@ impl Vocabulary {
         self.bytes.clear();
         self.ends.clear();
         self.slots.fill(FREE_SLOT);
+        self.late.take();
     }
 
     /// The name with this id.
@@ -166,12 +171,16 @@ impl Vocabulary {
     /// The id of a name, if it has one.
     #[inline]
     pub fn get(&self, name: &str) -> Option<usize> {
-        if self.slots.is_empty() {
+        if self.is_empty() {
             return None;
         }
+        let slots = match &self.slots[..] {
+            [] => self.late.get_or_init(|| self.index(slots_for(self.len()))),
+            slots => slots,
+        };
         let spelling = spelling(name);
-        let place = self.place(name, spelling, self.seed.hash(name, spelling));
-        Some(self.slots[place].id).filter(|&id| id != FREE).map(|id| id as usize)
+        let place = self.place(slots, name, spelling);
+        Some(slots[place].id).filter(|&id| id != FREE).map(|id| id as usize)
     }
 
     /// The id of a name; a new name gets the next one.
@@ -202,9 +211,9 @@ impl Vocabulary {
     pub(crate) fn intern_marked(&mut self, name: &str) -> (usize, &mut u32) {
         self.make_room();
         let spelling = spelling(name);
-        let place = self.place(name, spelling, self.seed.hash(name, spelling));
+        let place = self.place(&self.slots, name, spelling);
         if self.slots[place].id == FREE {
-            self.append(name, spelling, place);
+            self.slots[place] = self.append(name, spelling);
         }
         let slot = &mut self.slots[place];
         (slot.id as usize, &mut slot.mark)
@@ -224,9 +233,10 @@ impl Vocabulary {
     #[inline]
     pub(crate) fn intern_asked(&mut self, &AskedName { name, hash }: &AskedName) -> (usize, &mut u32) {
         self.make_room();
-        let place = self.find(hash, |slot| slot.spelling == name.spelling && slot.length == name.length);
+        let same = |slot: &Slot| slot.spelling == name.spelling && slot.length == name.length;
+        let place = find(&self.slots, hash, same);
         if self.slots[place].id == FREE {
-            self.append(name.write(&mut [0; SHORT]), name.spelling, place);
+            self.slots[place] = self.append(name.write(&mut [0; SHORT]), name.spelling);
         }
         let slot = &mut self.slots[place];
         (slot.id as usize, &mut slot.mark)
@@ -239,49 +249,83 @@ impl Vocabulary {
 
     /// Where a name stands, or where it would.
     #[inline]
-    fn place(&self, name: &str, spelling: Spelling, hash: u64) -> usize {
+    fn place(&self, slots: &[Slot], name: &str, spelling: Spelling) -> usize {
         // A length beyond 2^32 is not told from others by its slot, but such names are compared.
-        self.find(hash, |slot| {
+        find(slots, self.seed.hash(name, spelling), |slot| {
             slot.spelling == spelling
                 && slot.length == name.len() as u32
                 && (name.len() <= SHORT || self.name(slot.id as usize) == name)
         })
     }
 
-    /// The first slot from where a hash points to that is free or the same; there is always a free one.
-    #[inline]
-    fn find(&self, hash: u64, same: impl Fn(&Slot) -> bool) -> usize {
-        let last = self.slots.len() - 1;
-        let mut place = hash as usize & last;
-        while self.slots[place].id != FREE && !same(&self.slots[place]) {
-            place = (place + 1) & last;
-        }
-        place
-    }
-
-    fn append(&mut self, name: &str, spelling: Spelling, place: usize) {
+    /// Appends a name, which gets the next id.
+    fn append(&mut self, name: &str, spelling: Spelling) -> Slot {
         let id = u32::try_from(self.len()).ok().filter(|&id| id != FREE);
         let id = id.expect("fewer than 2^32 names fit into memory");
         self.bytes.push_str(name);
         self.ends.push(self.bytes.len());
-        self.slots[place] = Slot { spelling, length: name.len() as u32, id, mark: 0 };
+        Slot { spelling, length: name.len() as u32, id, mark: 0 }
+    }
+
+    /// Appends a name that is new, and that nobody has to find soon.
+    pub(crate) fn push_new(&mut self, name: &str) -> usize {
+        if !self.slots.is_empty() {
+            return self.intern(name);
+        }
+        self.late.take();
+        self.append(name, spelling(name)).id as usize
     }
 
     /// Makes the table so large that one more name fits.
     #[inline]
     fn make_room(&mut self) {
         if self.len() >= names_in(self.slots.len()) {
-            self.resize((2 * self.slots.len()).max(FEWEST_SLOTS));
+            self.resize();
         }
     }
 
     #[cold]
-    fn resize(&mut self, slots: usize) {
-        let old = std::mem::replace(&mut self.slots, vec![FREE_SLOT; slots]);
-        for slot in old.into_iter().filter(|slot| slot.id != FREE) {
-            let hash = self.seed.hash(self.name(slot.id as usize), slot.spelling);
-            let place = self.find(hash, |_| false);
-            self.slots[place] = slot;
+    fn resize(&mut self) {
+        if self.slots.is_empty() {
+            self.slots = self.late.take().unwrap_or_else(|| self.index(slots_for(self.len() + 1)));
+        }
+        if self.len() >= names_in(self.slots.len()) {
+            let room = vec![FREE_SLOT; 2 * self.slots.len()];
+            let old = std::mem::replace(&mut self.slots, room);
+            for slot in old.into_iter().filter(|slot| slot.id != FREE) {
+                let place = find(&self.slots, self.hash_of(&slot), |_| false);
+                self.slots[place] = slot;
+            }
+        }
+    }
+
+    /// A table of so many slots with all names.
+    #[cold]
+    fn index(&self, slots: usize) -> Vec<Slot> {
+        /// Names are asked for so many before they are put in place.
+        const AT_ONCE: usize = 64;
+        let mut slots = vec![FREE_SLOT; slots];
+        let mut next: Vec<(u64, Slot)> = Vec::with_capacity(AT_ONCE);
+        let mut named = self.names().zip(0..).peekable();
+        while named.peek().is_some() {
+            next.extend(named.by_ref().take(AT_ONCE).map(|(name, id)| {
+                let slot = Slot { spelling: spelling(name), length: name.len() as u32, id, mark: 0 };
+                let hash = self.seed.hash(name, slot.spelling);
+                ask(std::slice::from_ref(&slots[hash as usize & (slots.len() - 1)]));
+                (hash, slot)
+            }));
+            for (hash, slot) in next.drain(..) {
+                let place = find(&slots, hash, |_| false);
+                slots[place] = slot;
+            }
+        }
+        slots
+    }
+
+    fn hash_of(&self, slot: &Slot) -> u64 {
+        match slot.length as usize {
+            ..=SHORT => self.seed.hash_short(slot.spelling),
+            _ => self.seed.hash(self.name(slot.id as usize), slot.spelling),
         }
     }
 
@@ -290,9 +334,11 @@ impl Vocabulary {
         if ids.len() == self.len() && ids.is_sorted() {
             return self.clone();
         }
-        let mut selected = Vocabulary::with_capacity(ids.len());
+        let mut selected = Vocabulary { ends: Vec::with_capacity(ids.len()), ..Vocabulary::default() };
         selected.bytes.reserve(self.bytes.len());
-        selected.intern_all(ids.iter().map(|&id| self.name(id)));
+        for &id in ids {
+            selected.push_new(self.name(id));
+        }
         selected
     }
 
@@ -325,6 +371,17 @@ impl Vocabulary {
             a.0.cmp(&b.0).then_with(|| self.name(a.1 as usize).cmp(self.name(b.1 as usize)))
         });
     }
+}
+
+/// The first slot from where a hash points to that is free or the same; there is always a free one.
+#[inline]
+fn find(slots: &[Slot], hash: u64, same: impl Fn(&Slot) -> bool) -> usize {
+    let last = slots.len() - 1;
+    let mut place = hash as usize & last;
+    while slots[place].id != FREE && !same(&slots[place]) {
+        place = (place + 1) & last;
+    }
+    place
 }
 
 const FEWEST_SLOTS: usize = 16;
@@ -499,6 +556,28 @@ mod tests {
         assert_eq!(vocabulary.len(), distinct.len());
         for (a, b) in [("a", "aa"), ("aaaa", "aaaaa"), ("aaaaaaaa", "aaaaaaaaa"), ("", "\0")] {
             assert_ne!(vocabulary.intern(a), vocabulary.intern(b));
+        }
+    }
+
+    #[test]
+    fn names_that_were_new_are_found_later() {
+        let name = |i: usize| format!("{}{i}", ["short", "a name that is long"][i % 2]);
+        for found_at in [0, 1, 12, 13, 48, 49, 500] {
+            let mut vocabulary = Vocabulary::default();
+            for i in 0..500 {
+                assert_eq!(vocabulary.push_new(&name(i)), i);
+                if i == found_at {
+                    assert_eq!(vocabulary.get(&name(i / 2)), Some(i / 2));
+                    assert_eq!(vocabulary.get("another"), None);
+                }
+                if i == 2 * found_at {
+                    assert_eq!(vocabulary.intern(&name(i)), i);
+                }
+            }
+            let ids =
+                vocabulary.intern_all((0..600).map(name).collect::<Vec<_>>().iter().map(String::as_str));
+            assert_eq!(ids, (0..600).collect::<Vec<_>>());
+            assert!((0..600).all(|i| vocabulary.get(&name(i)) == Some(i) && vocabulary.name(i) == name(i)));
         }
     }
 

@@ -13,6 +13,7 @@ pub(crate) mod summary;
 pub(crate) mod table;
 pub(crate) mod whole;
 
+use std::mem::take;
 use std::sync::{Arc, OnceLock};
 
 use crate::batch::{Batch, Series, TextColumn};
@@ -91,6 +92,11 @@ struct Known {
     series: Series,
     /// Our id of each token, or [`UNKNOWN`].
     id_of: Vec<u32>,
+    /// How many have one. No two have the same.
+    looked_up: usize,
+    /// Memory for the next batch: to get it anew from the system takes as long as to fill it.
+    ends: Vec<u32>,
+    entries: Vec<OfDocument>,
 }
 
 const UNKNOWN: u32 = u32::MAX;
@@ -99,7 +105,8 @@ impl Known {
     /// Makes ready for a batch.
     fn begin(&mut self, column: &TextColumn) {
         if self.series != *column.series() {
-            *self = Known { series: column.series().clone(), id_of: Vec::new() };
+            self.series = column.series().clone();
+            (self.looked_up, self.id_of) = (0, Vec::new());
         }
         self.id_of.resize(column.tokens().len(), UNKNOWN);
     }
@@ -109,7 +116,12 @@ impl Known {
         let mut start = 0;
         for (token, &end) in ends.iter().enumerate() {
             if self.id_of[token] == UNKNOWN && start < end {
-                self.id_of[token] = tokens.intern(column.tokens().name(token)) as u32;
+                let name = column.tokens().name(token);
+                // If all of ours are of this series, one that was never looked up is new.
+                let id =
+                    if self.looked_up == tokens.len() { tokens.push_new(name) } else { tokens.intern(name) };
+                self.id_of[token] = id as u32;
+                self.looked_up += 1;
             }
             start = end;
         }
@@ -120,6 +132,7 @@ impl Known {
     fn id(&mut self, token: usize, column: &TextColumn, tokens: &mut Arc<Vocabulary>) -> usize {
         if self.id_of[token] == UNKNOWN {
             self.id_of[token] = Arc::make_mut(tokens).intern(column.tokens().name(token)) as u32;
+            self.looked_up += 1;
         }
         self.id_of[token] as usize
     }
@@ -190,7 +203,9 @@ impl TextStatistics {
     /// those of a large vocabulary are far apart.
     fn observe_whole(&mut self, column: &TextColumn, counted: &[CountedRow], classes: usize) {
         let tokens = column.tokens().len();
-        let mut ends = vec![0_u32; tokens + 1];
+        let (mut ends, mut entries) = (take(&mut self.known.ends), take(&mut self.known.entries));
+        ends.clear();
+        ends.resize(tokens + 1, 0);
         let mut totals = vec![[0_u64; TOTALS]; classes];
         for &CountedRow { row, class } in counted {
             let totals = &mut totals[class as usize];
@@ -212,7 +227,7 @@ impl TextStatistics {
             ends[token] += ends[token - 1];
         }
         // `ends` holds where each token starts, until its last entry is in place.
-        let mut entries = vec![OfDocument::default(); ends[tokens] as usize];
+        entries.resize(entries.len().max(ends[tokens] as usize), OfDocument::default());
         let mut rest = Vec::new();
         for &CountedRow { row, class } in counted {
             for &(token, count) in column.document(row as usize).unwrap_or_default() {
@@ -225,15 +240,16 @@ impl TextStatistics {
                 }
             }
         }
-        let ends = &ends[..tokens];
-        self.known.look_up(ends, column, Arc::make_mut(&mut self.tokens));
+        ends.truncate(tokens);
+        self.known.look_up(&ends, column, Arc::make_mut(&mut self.tokens));
         let counts = Arc::make_mut(&mut self.counts);
         counts.grow(self.tokens.len(), classes);
         let largest = (0..classes).map(|class| self.totals.get(TERMS_ROW, class)).fold(0.0, f64::max);
-        counts.add_documents(&self.known.id_of, ends, &entries, largest);
+        counts.add_documents(&self.known.id_of, &ends, &entries, largest);
         for (token, class, occurrences) in rest {
             counts.add(self.known.id_of[token] as usize, class, 0.0, occurrences.into());
         }
+        (self.known.ends, self.known.entries) = (ends, entries);
     }
 
     /// The counts change, but not those of copies: what is chosen from them has to be chosen anew.
