@@ -3,6 +3,7 @@
 //! For every token and class two sums are kept, the weight of the documents that have it and what its occurrences
 //! count, so that one training serves every event model: see [`estimate`].
 
+mod by_token;
 pub(crate) mod choose;
 mod counts;
 pub(crate) mod estimate;
@@ -13,7 +14,6 @@ pub(crate) mod summary;
 pub(crate) mod table;
 pub(crate) mod whole;
 
-use std::mem::take;
 use std::sync::{Arc, OnceLock};
 
 use crate::batch::{Batch, Series, TextColumn};
@@ -23,7 +23,8 @@ use crate::settings::Family;
 use crate::tally::Tally;
 use crate::text::TextSettings;
 use crate::vocabulary::Vocabulary;
-use table::{OfDocument, TokenTable};
+use by_token::ByToken;
+use table::TokenTable;
 use whole::Whole;
 
 /// More different tokens than this are refused: training would take some gigabytes.
@@ -84,6 +85,8 @@ pub(crate) struct TextStatistics {
     /// Copies share it as long as nobody changes them.
     pseudocount: Arc<OnceLock<(Family, f64)>>,
     known: Known,
+    /// The batch that was counted last.
+    by_token: ByToken,
 }
 
 /// The tokens of a series of batches that were looked up so far.
@@ -94,9 +97,6 @@ struct Known {
     id_of: Vec<u32>,
     /// How many have one. No two have the same.
     looked_up: usize,
-    /// Memory for the next batch: to get it anew from the system takes as long as to fill it.
-    ends: Vec<u32>,
-    entries: Vec<OfDocument>,
 }
 
 const UNKNOWN: u32 = u32::MAX;
@@ -111,19 +111,17 @@ impl Known {
         self.id_of.resize(column.tokens().len(), UNKNOWN);
     }
 
-    /// Looks up all tokens of which a document counts: where each ends among the entries says so. The others leave no trace.
-    fn look_up(&mut self, ends: &[u32], column: &TextColumn, tokens: &mut Vocabulary) {
-        let mut start = 0;
-        for (token, &end) in ends.iter().enumerate() {
-            if self.id_of[token] == UNKNOWN && start < end {
+    /// Looks up the tokens that a document has. The others leave no trace.
+    fn look_up(&mut self, documents: &ByToken, column: &TextColumn, tokens: &mut Vocabulary) {
+        for token in 0..documents.len() {
+            if self.id_of[token] == UNKNOWN && documents.has(token) {
                 let name = column.tokens().name(token);
                 // If all of ours are of this series, one that was never looked up is new.
-                let id =
-                    if self.looked_up == tokens.len() { tokens.push_new(name) } else { tokens.intern(name) };
+                let all_known = self.looked_up == tokens.len();
+                let id = if all_known { tokens.push_new(name) } else { tokens.intern(name) };
                 self.id_of[token] = id as u32;
                 self.looked_up += 1;
             }
-            start = end;
         }
     }
 
@@ -148,6 +146,7 @@ impl TextStatistics {
             whole: None,
             pseudocount: Arc::default(),
             known: Known::default(),
+            by_token: ByToken::default(),
         }
     }
 
@@ -202,10 +201,6 @@ impl TextStatistics {
     /// The same for documents that count one each: token by token, since the cells of a token stand side by side and
     /// those of a large vocabulary are far apart.
     fn observe_whole(&mut self, column: &TextColumn, counted: &[CountedRow], classes: usize) {
-        let tokens = column.tokens().len();
-        let (mut ends, mut entries) = (take(&mut self.known.ends), take(&mut self.known.entries));
-        ends.clear();
-        ends.resize(tokens + 1, 0);
         let mut totals = vec![[0_u64; TOTALS]; classes];
         for &CountedRow { row, class } in counted {
             let totals = &mut totals[class as usize];
@@ -215,41 +210,17 @@ impl TextStatistics {
             };
             totals[DOCUMENTS_ROW] += 1;
             totals[PRESENCES_ROW] += document.len() as u64;
-            for &(token, count) in document {
-                totals[TERMS_ROW] += u64::from(count);
-                ends[token as usize + 1] += 1;
-            }
+            totals[TERMS_ROW] += document.iter().map(|&(_, count)| u64::from(count)).sum::<u64>();
         }
         for (class, totals) in totals.iter().enumerate() {
             (0..TOTALS).for_each(|row| self.totals.add(row, class, totals[row] as f64));
         }
-        for token in 1..ends.len() {
-            ends[token] += ends[token - 1];
-        }
-        // `ends` holds where each token starts, until its last entry is in place.
-        entries.resize(entries.len().max(ends[tokens] as usize), OfDocument::default());
-        let mut rest = Vec::new();
-        for &CountedRow { row, class } in counted {
-            for &(token, count) in column.document(row as usize).unwrap_or_default() {
-                let place = &mut ends[token as usize];
-                let occurrences = count.min(u16::MAX.into()) as u16;
-                entries[*place as usize] = OfDocument { class: class as u16, occurrences };
-                *place += 1;
-                if count > u16::MAX.into() {
-                    rest.push((token as usize, class as usize, count - u32::from(occurrences)));
-                }
-            }
-        }
-        ends.truncate(tokens);
-        self.known.look_up(&ends, column, Arc::make_mut(&mut self.tokens));
+        self.by_token.sort(column, counted);
+        self.known.look_up(&self.by_token, column, Arc::make_mut(&mut self.tokens));
         let counts = Arc::make_mut(&mut self.counts);
         counts.grow(self.tokens.len(), classes);
         let largest = (0..classes).map(|class| self.totals.get(TERMS_ROW, class)).fold(0.0, f64::max);
-        counts.add_documents(&self.known.id_of, &ends, &entries, largest);
-        for (token, class, occurrences) in rest {
-            counts.add(self.known.id_of[token] as usize, class, 0.0, occurrences.into());
-        }
-        (self.known.ends, self.known.entries) = (ends, entries);
+        counts.add_documents(&self.known.id_of, &self.by_token, largest);
     }
 
     /// The counts change, but not those of copies: what is chosen from them has to be chosen anew.
@@ -319,6 +290,7 @@ impl TextStatistics {
             whole: self.whole.clone(),
             pseudocount: Arc::default(),
             known: Known::default(),
+            by_token: ByToken::default(),
         }
     }
 

@@ -8,6 +8,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use super::by_token::{ByToken, OfDocument};
 use super::counts::Counts;
 use crate::exact::{ExactSum, can_be_halved};
 use crate::moments::engine::ask;
@@ -30,13 +31,6 @@ impl Cell {
 
 /// The classes of some cells, and their documents and terms.
 pub(crate) type WholeRow<'a> = (&'a [u16], &'a [[u32; 2]]);
-
-/// A document that has a token: its class, and how often the token occurs.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct OfDocument {
-    pub(crate) class: u16,
-    pub(crate) occurrences: u16,
-}
 
 /// Tokens with more classes than this have a cell for every class: it costs little if there are few.
 const LONGEST_LIST: [u32; 2] = [4, 8];
@@ -124,42 +118,41 @@ impl TokenTable {
         }
     }
 
-    /// Adds documents of weight one that have tokens: which ids these have, and where each token's documents end. No class
-    /// has more than `largest` occurrences of all tokens together, with these.
-    pub(crate) fn add_documents(
-        &mut self,
-        ids: &[u32],
-        ends: &[u32],
-        documents: &[OfDocument],
-        largest: f64,
-    ) {
+    /// Adds documents of weight one, whose tokens have these ids. No class has more than `largest` occurrences of all
+    /// tokens together, with those of the documents.
+    pub(super) fn add_documents(&mut self, ids: &[u32], by_token: &ByToken, largest: f64) {
         /// Most tokens have few documents.
         const AHEAD: usize = 12;
         let fit = largest <= u32::MAX.into();
-        let mut start = 0;
-        for (i, (&id, &end)) in ids.iter().zip(ends).enumerate() {
-            if ends.get(i + AHEAD).is_some_and(|&later| later > ends[i + AHEAD - 1]) {
-                self.ask(ids[i + AHEAD] as usize);
+        for token in 0..by_token.len() {
+            if by_token.has(token + AHEAD) {
+                self.ask(ids[token + AHEAD] as usize);
             }
-            let documents = &documents[start..end as usize];
-            start = end as usize;
-            if documents.is_empty() {
-                continue;
+            if by_token.has(token) {
+                self.add_documents_of(ids[token] as usize, by_token.documents(token), fit);
             }
-            let row = self.rows[id as usize];
-            match &mut self.counts {
-                Counts::Small(counts) if fit && row.length == DENSE && row.room >= self.classes => {
-                    let cells = &mut counts[row.start as usize..][..row.room as usize];
-                    for &OfDocument { class, occurrences } in documents {
-                        let [documents, terms] = &mut cells[usize::from(class)];
-                        *documents += 1;
-                        *terms += u32::from(occurrences);
-                    }
+        }
+        for &(token, class, occurrences) in &by_token.rest {
+            self.add(ids[token] as usize, class, 0.0, occurrences.into());
+        }
+    }
+
+    /// Adds documents that have a token. If all counts fit into four bytes, there is nothing to check.
+    #[inline]
+    fn add_documents_of(&mut self, token: usize, documents: &[OfDocument], fit: bool) {
+        let row = self.rows[token];
+        match &mut self.counts {
+            Counts::Small(counts) if fit && row.length == DENSE && row.room >= self.classes => {
+                let cells = &mut counts[row.start as usize..][..row.room as usize];
+                for &OfDocument { class, occurrences } in documents {
+                    let [documents, terms] = &mut cells[usize::from(class)];
+                    *documents += 1;
+                    *terms += u32::from(occurrences);
                 }
-                _ => {
-                    for &OfDocument { class, occurrences } in documents {
-                        self.add_whole(id as usize, class.into(), [1, occurrences.into()]);
-                    }
+            }
+            _ => {
+                for &OfDocument { class, occurrences } in documents {
+                    self.add_whole(token, class.into(), [1, occurrences.into()]);
                 }
             }
         }
