@@ -434,8 +434,12 @@ impl TextColumn {
     }
 
     /// A column without rows whose first tokens are these, in this order: whoever knows them needs to look up no others.
-    pub(crate) fn starting_with(tokens: &Arc<Vocabulary>) -> TextColumn {
-        TextColumn { tokens: (**tokens).clone(), start: Some(Arc::clone(tokens)), ..TextColumn::default() }
+    pub(crate) fn starting_with(tokens: &Arc<Vocabulary>, order: &[u32]) -> TextColumn {
+        TextColumn {
+            tokens: tokens.with_first(order),
+            start: Some(Arc::clone(tokens)),
+            ..TextColumn::default()
+        }
     }
 
     /// Whether the first tokens are these, in this order.

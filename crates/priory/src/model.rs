@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::batch::{Batch, BatchColumn, TextColumn};
+use crate::batch::{Batch, BatchColumn};
 use crate::error::{Error, Result};
 use crate::estimate;
 use crate::families::likelihood::{FamilyLikelihood, Unseen};
@@ -155,7 +155,7 @@ impl Model {
             if let FamilyLikelihood::Text(column, text) = &factor.likelihood
                 && text.tokens.len() <= MOST_TOKENS
             {
-                batch.columns[*column] = BatchColumn::Text(TextColumn::starting_with(&text.tokens));
+                batch.columns[*column] = BatchColumn::Text(text.column());
             }
         }
         batch

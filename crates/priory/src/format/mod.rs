@@ -328,10 +328,12 @@ fn read_names_in(
     if start != text.len() {
         return Err(invalid());
     }
-    let mut names = Vocabulary::with_capacity(ends.len());
-    let starts = std::iter::once(0).chain(ends.iter().copied());
-    names.intern_all(starts.zip(&ends).map(|(start, &end)| &text[start as usize..end as usize]));
-    Ok(names)
+    let mut start = 0;
+    Ok(Vocabulary::of_distinct(ends.iter().map(|&end| {
+        let name = &text[start..end as usize];
+        start = end as usize;
+        name
+    })))
 }
 
 /// The level, then the keys; the classes of the cells; their weights.

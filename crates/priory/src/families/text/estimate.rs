@@ -191,6 +191,7 @@ impl Formula {
     }
 
     /// What a token adds to that in a class that counted it. `ln_own` is the logarithm of a number and the pseudocount.
+    #[inline]
     pub(crate) fn extra(
         &self,
         count: f64,

@@ -17,6 +17,8 @@ pub(crate) struct TextLikelihood {
     settings: TextSettings,
     pub(crate) formula: Formula,
     pub(crate) tokens: Arc<Vocabulary>,
+    /// The tokens, roughly from the most frequent on.
+    by_frequency: Vec<u32>,
     logs: Logs,
     /// One entry per class, likewise below.
     constant: Vec<f64>,
@@ -66,6 +68,7 @@ impl TextLikelihood {
             settings: statistics.settings.clone(),
             formula,
             tokens: Arc::clone(&statistics.tokens),
+            by_frequency: statistics.counts.by_frequency(),
             logs,
             constant: sums.iter().map(|sums| formula.constant(sums)).collect(),
             base: bases.iter().map(|base| base.log).collect(),
@@ -80,6 +83,11 @@ impl TextLikelihood {
             };
         }
         likelihood
+    }
+
+    /// A column without rows that starts with the tokens of the model, the most frequent of which are found fastest.
+    pub(crate) fn column(&self) -> TextColumn {
+        TextColumn::starting_with(&self.tokens, &self.by_frequency)
     }
 
     /// For each class, what the sum of a document is multiplied by.

@@ -309,7 +309,7 @@ impl TextStatistics {
         let mut rest = self.totals.clone();
         let classes = self.totals.classes();
         let documents: Vec<f64> = (0..classes).map(|class| self.totals.get(DOCUMENTS_ROW, class)).collect();
-        if self.counts.all_cells().any(|cell| cell.documents > documents[cell.class as usize]) {
+        if !self.counts.documents_are_at_most(&documents) {
             return false;
         }
         if let Some(whole) = self.counts.whole_totals() {

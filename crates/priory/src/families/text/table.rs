@@ -657,6 +657,37 @@ impl TokenTable {
         Some(places.map(|places| (&self.class_of[places.clone()], &counts[places])))
     }
 
+    /// All tokens, those in twice as many documents before others.
+    pub(crate) fn by_frequency(&self) -> Vec<u32> {
+        let magnitude = |token: usize| {
+            let mut documents = 0.0;
+            self.for_each_cell(token, |_, of_class, _| documents += of_class);
+            (documents as u64).checked_ilog2().unwrap_or(0) as usize
+        };
+        let magnitudes: Vec<u8> = (0..self.len()).map(|token| 63 - magnitude(token) as u8).collect();
+        let mut starts = [0; 65];
+        magnitudes.iter().for_each(|&magnitude| starts[usize::from(magnitude) + 1] += 1);
+        (0..64).for_each(|magnitude| starts[magnitude + 1] += starts[magnitude]);
+        let mut order = vec![0; self.len()];
+        for (token, &magnitude) in (0..).zip(&magnitudes) {
+            let place = &mut starts[usize::from(magnitude)];
+            order[*place] = token;
+            *place += 1;
+        }
+        order
+    }
+
+    /// Whether no cell of a canonical table has more documents than its class.
+    pub(crate) fn documents_are_at_most(&self, of_classes: &[f64]) -> bool {
+        match &self.counts {
+            Counts::Small(counts) => {
+                let mut cells = self.class_of.iter().zip(counts);
+                cells.all(|(&class, &[documents, _])| f64::from(documents) <= of_classes[usize::from(class)])
+            }
+            Counts::Wide(_) => self.all_cells().all(|cell| cell.documents <= of_classes[cell.class as usize]),
+        }
+    }
+
     /// Whether all counts are those of cells alone.
     pub(crate) fn is_plain(&self) -> bool {
         self.residue.is_empty()
