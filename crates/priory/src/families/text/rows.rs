@@ -52,7 +52,7 @@ impl Rows {
     pub(crate) fn add_up(&self, tokens: &[u32], ends: &[usize], amounts: &[f64], sums: &mut RowSums) {
         sums.0.clear();
         sums.0.resize(ends.len() * self.0.width(), Line::default());
-        vectorized(AddUp { rows: &self.0, tokens, ends, amounts, sums: &mut sums.0 });
+        vectorized(AddUp { of: Entries { rows: &self.0, tokens, amounts }, ends, sums: &mut sums.0 });
     }
 
     /// What [`add_up`](Self::add_up) has found for a document: Σ x, Σ x default, and Σ x extra of each class.
@@ -71,30 +71,76 @@ impl Rows {
 pub(crate) struct RowSums(Vec<Line>);
 
 struct AddUp<'a> {
+    of: Entries<'a>,
+    ends: &'a [usize],
+    sums: &'a mut [Line],
+}
+
+/// The tokens of documents.
+#[derive(Clone, Copy)]
+struct Entries<'a> {
     rows: &'a Lines,
     tokens: &'a [u32],
-    ends: &'a [usize],
     amounts: &'a [f64],
-    sums: &'a mut [Line],
 }
 
 impl Loop for AddUp<'_> {
     #[inline(always)]
     fn run(self) {
-        /// Rows are needed in no order of theirs: they are asked for some tokens before.
-        const AHEAD: usize = 32;
+        // Sums of few lines stay in registers.
+        match self.of.rows.width() {
+            1 => self.add_up::<1>(),
+            2 => self.add_up::<2>(),
+            3 => self.add_up::<3>(),
+            4 => self.add_up::<4>(),
+            _ => self.add_up_many(),
+        }
+    }
+}
+
+impl AddUp<'_> {
+    /// Rows of `WIDTH` lines.
+    #[inline(always)]
+    fn add_up<const WIDTH: usize>(self) {
         let mut start = 0;
-        for (sums, &end) in self.sums.chunks_exact_mut(self.rows.width()).zip(self.ends) {
+        for (document, &end) in self.sums.as_chunks_mut::<WIDTH>().0.iter_mut().zip(self.ends) {
+            let mut sums = [Line::default(); WIDTH];
             for i in start..end {
-                if let Some(&later) = self.tokens.get(i + AHEAD) {
-                    ask(self.rows.row(later as usize));
-                }
-                let amount = self.amounts.get(i).copied().unwrap_or(1.0);
-                for (sum, line) in sums.iter_mut().zip(self.rows.row(self.tokens[i] as usize)) {
-                    sum.0.iter_mut().zip(line.0).for_each(|(sum, x)| *sum += amount * x);
-                }
+                let (amount, row) = self.of.get(i);
+                let row: &[Line; WIDTH] = row.try_into().expect("a row has as many lines");
+                sums.iter_mut().zip(row).for_each(|(sum, line)| add(sum, amount, line));
+            }
+            *document = sums;
+            start = end;
+        }
+    }
+
+    #[inline(always)]
+    fn add_up_many(self) {
+        let mut start = 0;
+        for (sums, &end) in self.sums.chunks_exact_mut(self.of.rows.width()).zip(self.ends) {
+            for i in start..end {
+                let (amount, row) = self.of.get(i);
+                sums.iter_mut().zip(row).for_each(|(sum, line)| add(sum, amount, line));
             }
             start = end;
         }
     }
+}
+
+impl<'a> Entries<'a> {
+    /// What the i-th token counts, and its row. Rows are needed in no order of theirs: one is asked for some tokens before.
+    #[inline(always)]
+    fn get(self, i: usize) -> (f64, &'a [Line]) {
+        const AHEAD: usize = 32;
+        if let Some(&later) = self.tokens.get(i + AHEAD) {
+            ask(self.rows.row(later as usize));
+        }
+        (self.amounts.get(i).copied().unwrap_or(1.0), self.rows.row(self.tokens[i] as usize))
+    }
+}
+
+#[inline(always)]
+fn add(sum: &mut Line, amount: f64, line: &Line) {
+    sum.0.iter_mut().zip(line.0).for_each(|(sum, x)| *sum += amount * x);
 }
