@@ -47,6 +47,12 @@ type Spelling = [u64; 2];
 /// Names of more bytes are not told apart by their spelling alone.
 const SHORT: usize = 16;
 
+/// Names of gigabytes are all of one length here, but such names are compared.
+#[inline]
+fn slot_length(name: &str) -> u32 {
+    u32::try_from(name.len()).unwrap_or(u32::MAX)
+}
+
 #[inline]
 fn spelling(name: &str) -> Spelling {
     let bytes = name.as_bytes();
@@ -200,7 +206,7 @@ impl Vocabulary {
         ids
     }
 
-    /// The same as [`intern`](Self::intern), and a number that whoever counts the names may keep with each of them; it is zero at first.
+    /// The id of a name, and a number that whoever counts the names may keep with each of them; it is zero at first.
     #[inline]
     pub(crate) fn intern_marked(&mut self, name: &str) -> (usize, &mut u32) {
         self.make_room();
@@ -244,10 +250,9 @@ impl Vocabulary {
     /// Where a name stands, or where it would.
     #[inline]
     fn place(&self, slots: &[Slot], name: &str, spelling: Spelling) -> usize {
-        // A length beyond 2^32 is not told from others by its slot, but such names are compared.
         find(slots, self.seed.hash(name, spelling), |slot| {
             slot.spelling == spelling
-                && slot.length == name.len() as u32
+                && slot.length == slot_length(name)
                 && (name.len() <= SHORT || self.name(slot.id as usize) == name)
         })
     }
@@ -258,7 +263,7 @@ impl Vocabulary {
         let id = id.expect("fewer than 2^32 names fit into memory");
         self.bytes.push_str(name);
         self.ends.push(self.bytes.len());
-        Slot { spelling, length: name.len() as u32, id, mark: 0 }
+        Slot { spelling, length: slot_length(name), id, mark: 0 }
     }
 
     /// Appends a name that is new, and that nobody has to find soon.
@@ -325,7 +330,7 @@ impl Vocabulary {
             next.extend(ids.by_ref().take(AT_ONCE).map(|id| {
                 let name = self.name(id);
                 let spelling = spelling(name);
-                let slot = Slot { spelling, length: name.len() as u32, id: id as u32, mark: 0 };
+                let slot = Slot { spelling, length: slot_length(name), id: id as u32, mark: 0 };
                 let hash = self.seed.hash(name, slot.spelling);
                 ask(std::slice::from_ref(&slots[hash as usize & (slots.len() - 1)]));
                 (hash, slot)
