@@ -126,17 +126,25 @@ impl NewFile {
         write(&mut self.file).map_err(|cause| failed(&self.path, "written", cause))
     }
 
+    /// Waits until the disk has what was written. Whoever has something else to do meanwhile calls it on another thread;
+    /// [`finish`](Self::finish) does it otherwise.
+    ///
+    /// # Errors
+    /// If the disk is full or fails.
+    pub fn sync(&self) -> Result<()> {
+        let synced = if self.temporary.is_some() { self.file.sync_all() } else { Ok(()) };
+        synced.map_err(|cause| failed(&self.path, "written", cause))
+    }
+
     /// Puts the file in its place.
     ///
     /// # Errors
     /// If the disk is full or fails. What was there before is then still there.
     pub fn finish(self) -> Result<()> {
+        self.sync()?;
         let Some((temporary, target)) = self.temporary else { return Ok(()) };
-        let finished = self.file.sync_all().and_then(|()| {
-            drop(self.file);
-            temporary.rename(&target)
-        });
-        finished.map_err(|cause| failed(&self.path, "written", cause))
+        drop(self.file);
+        temporary.rename(&target).map_err(|cause| failed(&self.path, "written", cause))
     }
 }
 

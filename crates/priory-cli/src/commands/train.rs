@@ -44,8 +44,10 @@ pub(crate) fn run(args: &TrainArgs, threads: usize) -> Result<()> {
     // Of a million words, both take as long as counting tens of thousands of documents.
     let mut file = NewFile::create(&output)?;
     let (model, written) = thread::scope(|scope| {
-        let write = || file.fill(|out| priory::write_file_to(out, &statistics, &settings));
-        let written = scope.spawn(write);
+        let written = scope.spawn(|| {
+            file.fill(|out| priory::write_file_to(out, &statistics, &settings))?;
+            file.sync()
+        });
         let model = statistics.estimate(&settings);
         (model, written.join().unwrap_or_else(|panicked| panic::resume_unwind(panicked)))
     });

@@ -333,7 +333,11 @@ impl TokenTable {
                 self.ask(later);
             }
             if let (true, Counts::Small(counts)) = (sign > 0.0, &other.counts) {
-                for place in other.held(token).filter(|&place| counts[place] != [0; 2]) {
+                let places = other.held(token);
+                if self.add_row(ours, &other.class_of[places.clone()], &counts[places.clone()], class_of) {
+                    continue;
+                }
+                for place in places.filter(|&place| counts[place] != [0; 2]) {
                     self.add_whole(ours, class_of[usize::from(other.class_of[place])], counts[place]);
                 }
                 continue;
@@ -348,6 +352,33 @@ impl TokenTable {
             documents.canonical_terms().into_iter().for_each(|x| self.add(token, class, sign * x, 0.0));
             terms.canonical_terms().into_iter().for_each(|x| self.add(token, class, 0.0, sign * x));
         }
+    }
+
+    /// Adds cells to a row that has a cell for every class; `false` if nothing was added, because it has not, or because
+    /// a sum would not fit.
+    #[inline]
+    fn add_row(&mut self, token: usize, of: &[u16], counts: &[[u32; 2]], class_of: &[usize]) -> bool {
+        let row = self.rows[token];
+        let Counts::Small(cells) = &mut self.counts else { return false };
+        if row.length != DENSE || row.room < self.classes {
+            return false;
+        }
+        let cells = &mut cells[row.start as usize..][..row.room as usize];
+        // A row may have cells for classes that are yet to come; they count zero.
+        let known =
+            || of.iter().zip(counts).filter_map(|(&of, &new)| Some((*class_of.get(usize::from(of))?, new)));
+        let fits = |(class, new): (usize, [u32; 2])| {
+            let [documents, terms] = cells[class];
+            documents.checked_add(new[0]).is_some() & terms.checked_add(new[1]).is_some()
+        };
+        if !known().fold(true, |all, cell| all & fits(cell)) {
+            return false;
+        }
+        for (class, [documents, terms]) in known() {
+            cells[class][0] += documents;
+            cells[class][1] += terms;
+        }
+        true
     }
 
     /// Multiplies every count by a power of two, which loses nothing if they [can be halved](Self::can_be_halved).
