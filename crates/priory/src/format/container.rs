@@ -241,7 +241,7 @@ impl<'a> Container<'a> {
         self.sections.get(name).is_some_and(|(entry, _)| entry.dtype == ElementKind::U32)
     }
 
-    /// The same, without a copy of the numbers.
+    /// An array of u32, without a copy of its numbers.
     pub(crate) fn take_small(&mut self, name: &str) -> Result<Numbers<'a>> {
         Ok(Numbers(self.take(name, ElementKind::U32, 1)?.1))
     }
