@@ -19,6 +19,8 @@ use std::ops::Range;
 
 use memchr::{memchr, memchr_iter, memrchr};
 
+use crate::marks::{self, ONES, Signs, TOP};
+
 /// The characters that mean something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Dialect {
@@ -216,7 +218,7 @@ pub(crate) fn first_record(block: &[u8], dialect: Dialect) -> Result<(Vec<&[u8]>
 /// Notes the starts of the fields of the record that begins here, and returns where the next record begins.
 #[inline]
 fn split_record(marks: &mut Marks<'_>, record: usize, starts: &mut Vec<u32>) -> Result<usize, Flaw> {
-    let block = marks.block;
+    let block = marks.text;
     let first = starts.len();
     let mut start = record;
     starts.push(start as u32);
@@ -232,7 +234,7 @@ fn split_record(marks: &mut Marks<'_>, record: usize, starts: &mut Vec<u32>) -> 
             starts.push(start as u32);
         } else if mark == start {
             let after = pass_closing_quote(marks);
-            if !ends_field(&block[after..], marks.dialect.delimiter) {
+            if !ends_field(&block[after..], marks.signs.delimiter) {
                 return Err(Flaw::TextAfterQuote { field: starts.len() - 1 - first });
             }
         }
@@ -245,11 +247,11 @@ fn split_record(marks: &mut Marks<'_>, record: usize, starts: &mut Vec<u32>) -> 
 fn pass_closing_quote(marks: &mut Marks<'_>) -> usize {
     loop {
         let mark = marks.next();
-        if mark >= marks.block.len() {
-            return marks.block.len();
+        if mark >= marks.text.len() {
+            return marks.text.len();
         }
-        if marks.block[mark] == b'"' {
-            if marks.block.get(mark + 1) != Some(&b'"') {
+        if marks.text[mark] == b'"' {
+            if marks.text.get(mark + 1) != Some(&b'"') {
                 return mark + 1;
             }
             marks.next(); // two quotes are one character of the field
@@ -285,87 +287,33 @@ pub(crate) fn unquoted<'a>(field: &'a str, scratch: &'a mut String) -> &'a str {
     scratch
 }
 
-/// Goes through a block from one delimiter, line feed or quote to the next.
-///
-/// Fields are short, often shorter than a vector register, and a search for each would spend its time on starting.
-/// So 64 bytes are looked at together, as eight words, and the marks among them are kept as bits.
-struct Marks<'a> {
-    block: &'a [u8],
-    dialect: Dialect,
-    /// Where the 64 bytes begin.
-    base: usize,
-    /// A bit for each mark among them that was not passed yet.
-    bits: u64,
+/// The delimiters, line feeds and quotes of a block.
+type Marks<'a> = marks::Marks<'a, Dialect>;
+
+impl Signs for Dialect {
+    #[inline(always)]
+    fn top_bits(self, eight: u64) -> u64 {
+        // The top bit of each byte says that the byte is not zero; the addition never carries into the next byte.
+        let nonzero = |word: u64| ((word & !TOP) + !TOP) | word;
+        let differs = |sign: u8| nonzero(eight ^ (u64::from(sign) * ONES));
+        !(differs(self.delimiter) & differs(b'\n') & differs(b'"')) & TOP
+    }
 }
 
-impl<'a> Marks<'a> {
-    fn new(block: &'a [u8], dialect: Dialect) -> Self {
-        let mut marks = Marks { block, dialect, base: 0, bits: 0 };
-        marks.bits = marks.bits_at(0);
-        marks
-    }
-
-    /// The position of the next mark, or a position after the block if there is none.
-    #[inline]
-    fn next(&mut self) -> usize {
-        while self.bits == 0 {
-            self.base += 64;
-            if self.base >= self.block.len() {
-                return self.base;
-            }
-            self.bits = self.bits_at(self.base);
-        }
-        let position = self.base + self.bits.trailing_zeros() as usize;
-        self.bits &= self.bits - 1;
-        position
-    }
-
+impl Marks<'_> {
     /// Whether the line that begins here is a comment.
     #[inline]
     fn comment_at(&self, start: usize) -> bool {
-        self.dialect.comment.is_some_and(|comment| self.block.get(start) == Some(&comment))
+        self.signs.comment.is_some_and(|comment| self.text.get(start) == Some(&comment))
     }
 
     /// Passes the marks of a line; returns where the next begins, which is after the block if the line has no end.
     fn pass_line(&mut self) -> usize {
         loop {
             let mark = self.next();
-            if mark >= self.block.len() || self.block[mark] == b'\n' {
+            if mark >= self.text.len() || self.text[mark] == b'\n' {
                 return mark + 1;
             }
         }
     }
-
-    #[inline]
-    fn bits_at(&self, position: usize) -> u64 {
-        if let Some(bytes) = self.block[position..].first_chunk::<64>() {
-            return mark_bits(bytes, self.dialect.delimiter);
-        }
-        let rest = &self.block[position..];
-        let mut padded = [0; 64]; // a zero byte is never a mark
-        padded[..rest.len()].copy_from_slice(rest);
-        mark_bits(&padded, self.dialect.delimiter)
-    }
-}
-
-/// One bit for each of 64 bytes: whether it is the delimiter, a line feed or a quote.
-#[inline(always)]
-fn mark_bits(bytes: &[u8; 64], delimiter: u8) -> u64 {
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    const LOW: u64 = 0x7f * ONES;
-    let delimiters = u64::from(delimiter) * ONES;
-    let line_feeds = u64::from(b'\n') * ONES;
-    let quotes = u64::from(b'"') * ONES;
-    // The top bit of each byte says that the byte is not zero; the addition never carries into the next byte.
-    let nonzero = |word: u64| ((word & LOW) + LOW) | word;
-    let (words, _) = bytes.as_chunks::<8>();
-    let mut bits = 0;
-    for (index, word) in words.iter().enumerate() {
-        let word = u64::from_le_bytes(*word);
-        let other = nonzero(word ^ delimiters) & nonzero(word ^ line_feeds) & nonzero(word ^ quotes);
-        let marked = (!other & !LOW) >> 7;
-        // The product gathers the lowest bits of the eight bytes in its top byte.
-        bits |= (marked.wrapping_mul(0x0102_0408_1020_4080) >> 56) << (8 * index);
-    }
-    bits
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use priory::{Batch, Kind, Schema, Stored};
+use priory::{Batch, Column, Kind, Schema, Stored};
 
 #[cfg(feature = "arrow")]
 use crate::arrow::{ArrowParser, ArrowRows, ArrowStream, ParquetFile, ParquetParser, RecordBatch, RowSlice};
@@ -15,6 +15,7 @@ use crate::reader::Plan;
 use crate::sample::{ColumnInfo, Sample};
 use crate::source::Source;
 use crate::svmlight::{self, SvmlightParser};
+use crate::table::Purpose;
 
 /// Where the rows of a table come from.
 pub(crate) enum Input {
@@ -67,7 +68,8 @@ impl Input {
         match self {
             Input::Files(_) => Ok(()),
             Input::Delimited(source, _) | Input::JsonLines(source, _) | Input::Lines(source, _) => {
-                if schema.columns.iter().any(|column| column.kind == Kind::Text) {
+                let is_text = |column: &Column| column.kind == Kind::Text;
+                if plan.purpose == Purpose::Learning && schema.columns.iter().any(is_text) {
                     source.enlarge_blocks();
                 }
                 Ok(())

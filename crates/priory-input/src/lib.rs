@@ -34,6 +34,7 @@ mod error;
 mod format;
 mod input;
 mod json;
+mod marks;
 mod parallel;
 mod reader;
 mod recent;

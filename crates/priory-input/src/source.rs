@@ -124,8 +124,7 @@ impl Source {
         }
     }
 
-    /// Takes more at once. Every block of documents has words that no other has for a while, and each is looked up
-    /// once for every block.
+    /// Takes more at once, for documents to learn: each token's counts are added once for every block.
     pub(crate) fn enlarge_blocks(&mut self) {
         self.limits.block *= 4;
         self.block_size = self.limits.block;

@@ -11,6 +11,7 @@ use unicode_normalization::UnicodeNormalization;
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::stages::{LONGEST_WORD, Sink, decimal};
+use crate::marks::{Marks, ONES, Signs, TOP, padded};
 use addresses::{Address, WebParts, bare_web_address, mail_address, web_address};
 use priory::{Cjk, ShortName};
 
@@ -88,70 +89,78 @@ impl WordScanner {
     /// The end of the text ends a word.
     pub(super) fn scan(&mut self, text: &str, sink: &mut impl Sink) {
         let bytes = text.as_bytes();
-        let class = |at: usize| bytes.get(at).map_or(SPACE, |&b| CLASS[usize::from(b)]);
+        let mut marks = Marks::new(bytes, NoLetters);
         let mut start = 0;
         while start < bytes.len() {
-            if let Some(ShortWord { name, length, letters }) = self.short_word(&bytes[start..]) {
-                if !sink.short_word(name) {
-                    self.plain_word(&text[start..start + length], letters, sink);
+            let end = marks.next();
+            if let Some(short) = self.short_word(bytes, start, end) {
+                if !sink.short_word(short) {
+                    let word = &text[start..end];
+                    let letters = if ShortName::new(word) == Some(short) { LOWER } else { LETTER };
+                    self.plain_word(word, letters, sink);
                 }
-                start += length + 1;
-                continue;
-            }
-            let mut at = start;
-            let mut seen = 0;
-            while class(at) & PUNCTUATION != 0 {
-                seen |= class(at);
-                at += 1;
-            }
-            let word = at;
-            let mut letters = 0;
-            while class(at) & LETTER != 0 {
-                letters |= class(at);
-                at += 1;
-            }
-            let word_end = at;
-            while class(at) & PUNCTUATION != 0 {
-                seen |= class(at);
-                at += 1;
-            }
-            // Nothing but a word, with signs around it that cannot mean anything: no address, number or money.
-            let plain = class(at) == SPACE;
-            #[cfg(test)]
-            let plain = plain && !self.always_general;
-            if plain {
-                self.plain_word(&text[word..word_end], letters, sink);
+                start = end + 1;
             } else {
-                seen |= letters;
-                while class(at) != SPACE {
-                    seen |= class(at);
-                    at += 1;
-                }
-                self.span(&text[start..at], seen, sink);
+                start = self.scan_span(text, start, sink) + 1;
+                marks.pass_to(start);
             }
-            start = at + 1;
         }
     }
 
-    /// The word that some text begins with, if it is a short one of ASCII letters and white space follows: most are, and
-    /// then sixteen bytes take one look.
+    /// The letters from `start` to `end`, in the case that is wanted, if they are a short word and white space follows:
+    /// most are, and then all of them take one look.
     #[inline(always)]
-    fn short_word(&self, text: &[u8]) -> Option<ShortWord> {
+    fn short_word(&self, text: &[u8], start: usize, end: usize) -> Option<ShortName> {
         #[cfg(test)]
         if self.always_general {
             return None;
         }
-        let (first, rest) = text.split_first_chunk()?;
-        let sixteen = [u64::from_le_bytes(*first), u64::from_le_bytes(*rest.first_chunk()?)];
-        let [of_first, of_second] = sixteen.map(letters);
-        let length = of_first + if of_first == 8 { of_second } else { 0 };
-        if length == 0 || text.get(length).is_none_or(|&b| b > b' ') {
+        if start == end || text.get(end).is_some_and(|&b| b > b' ') {
             return None;
         }
-        let written = ShortName::ascii(sixteen, length)?;
-        let lower = ShortName::ascii(sixteen.map(|eight| eight | LOWER_CASE), length)?;
-        let letters = if lower == written { LOWER } else { LETTER };
-        Some(ShortWord { name: if self.lower { lower } else { written }, length, letters })
+        let rest = &text[start..];
+        let sixteen: [u8; 16] = rest.first_chunk().copied().unwrap_or_else(|| padded(rest));
+        let (eights, _) = sixteen.as_chunks();
+        let case = if self.lower { LOWER_CASE } else { 0 };
+        ShortName::ascii([0, 1].map(|i| u64::from_le_bytes(eights[i]) | case), end - start)
+    }
+
+    /// Takes the span that begins here, whatever it is, and returns where it ends.
+    fn scan_span(&mut self, text: &str, start: usize, sink: &mut impl Sink) -> usize {
+        let bytes = text.as_bytes();
+        let class = |at: usize| bytes.get(at).map_or(SPACE, |&b| CLASS[usize::from(b)]);
+        let mut at = start;
+        let mut seen = 0;
+        while class(at) & PUNCTUATION != 0 {
+            seen |= class(at);
+            at += 1;
+        }
+        let word = at;
+        let mut letters = 0;
+        while class(at) & LETTER != 0 {
+            letters |= class(at);
+            at += 1;
+        }
+        let word_end = at;
+        while class(at) & PUNCTUATION != 0 {
+            seen |= class(at);
+            at += 1;
+        }
+        // Nothing but a word, with signs around it that cannot mean anything: no address, number or money.
+        let plain = class(at) == SPACE;
+        #[cfg(test)]
+        let plain = plain && !self.always_general;
+        if plain {
+            self.plain_word(&text[word..word_end], letters, sink);
+        } else {
+            seen |= letters;
+            while class(at) != SPACE {
+                seen |= class(at);
+                at += 1;
+            }
+            self.span(&text[start..at], seen, sink);
+        }
+        at
     }
 
     #[inline]
@@ -216,28 +225,22 @@ impl WordScanner {
     }
 }
 
-/// A short word of ASCII letters.
-struct ShortWord {
-    /// In the case that is wanted.
-    name: ShortName,
-    length: usize,
-    /// As they are written.
-    letters: u8,
-}
-
 /// The bits that eight lower-case letters have, and upper-case ones lack.
-const LOWER_CASE: u64 = 0x2020_2020_2020_2020;
+const LOWER_CASE: u64 = 0x20 * ONES;
 
-/// How many of eight bytes, from the lowest on, are ASCII letters.
-#[inline(always)]
-fn letters(bytes: u64) -> usize {
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    const HIGH: u64 = 0x80 * ONES;
-    let lower = (bytes | LOWER_CASE) & !HIGH;
-    // A sum carries into the high bit from `a` on, and from the byte after `z` on; none carries into the next byte.
-    let letters =
-        (lower + (0x80 - b'a' as u64) * ONES) & !(lower + (0x7f - b'z' as u64) * ONES) & !bytes & HIGH;
-    (!letters & HIGH).trailing_zeros() as usize / 8
+/// All bytes but ASCII letters.
+#[derive(Clone, Copy)]
+struct NoLetters;
+
+impl Signs for NoLetters {
+    #[inline(always)]
+    fn top_bits(self, eight: u64) -> u64 {
+        let lower = (eight | LOWER_CASE) & !TOP;
+        // A sum carries into the top bit from `a` on, and from the byte after `z` on; none carries into the next byte.
+        let from_a = lower + (0x80 - u64::from(b'a')) * ONES;
+        let after_z = lower + (0x7f - u64::from(b'z')) * ONES;
+        (!from_a | after_z | eight) & TOP
+    }
 }
 
 fn clean(characters: impl Iterator<Item = char>, lower: bool, cleaned: &mut String) {

@@ -43,13 +43,14 @@ fn check(text: &str, expected: &[&str]) {
 }
 
 #[test]
-fn letters_are_counted_from_the_first_byte_on() {
+fn all_bytes_but_letters_are_marked() {
     for at in 0..8 {
         for byte in 0..=u8::MAX {
-            let mut bytes = *b"azBYcxMN";
-            bytes[at] = byte;
-            let expected = if byte.is_ascii_alphabetic() { 8 } else { at };
-            assert_eq!(letters(u64::from_le_bytes(bytes)), expected, "{bytes:?}");
+            let mut eight = *b"azBYcxMN";
+            eight[at] = byte;
+            let mut expected = [0; 8];
+            expected[at] = if byte.is_ascii_alphabetic() { 0 } else { 0x80 };
+            assert_eq!(NoLetters.top_bits(u64::from_le_bytes(eight)).to_le_bytes(), expected, "{eight:?}");
         }
     }
 }

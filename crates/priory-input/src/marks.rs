@@ -1,0 +1,143 @@
+//! Walks from one byte that means something to the next.
+//!
+//! Such bytes often stand so close together that a search for each would spend its time on starting. So 64 bytes are
+//! looked at together, as eight words, and those that are looked for are kept as bits.
+
+/// Which bytes are looked for.
+pub(crate) trait Signs: Copy {
+    /// Sets the top bit of each of eight bytes that is one of them, and no other bit.
+    fn top_bits(self, eight: u64) -> u64;
+}
+
+/// 1 in each of eight bytes.
+pub(crate) const ONES: u64 = 0x0101_0101_0101_0101;
+/// The top bit of each of eight bytes.
+pub(crate) const TOP: u64 = 0x80 * ONES;
+
+/// The bytes of a text that are looked for, from the first to the last.
+pub(crate) struct Marks<'a, S> {
+    pub(crate) text: &'a [u8],
+    pub(crate) signs: S,
+    /// Where the 64 bytes begin.
+    base: usize,
+    /// A bit for each mark among them that was not passed yet.
+    bits: u64,
+}
+
+impl<'a, S: Signs> Marks<'a, S> {
+    pub(crate) fn new(text: &'a [u8], signs: S) -> Self {
+        let mut marks = Marks { text, signs, base: 0, bits: 0 };
+        marks.look_at(0);
+        marks
+    }
+
+    /// The position of the next mark, which is passed. Zeros seem to follow the text: if there is no mark left, the
+    /// position is that of the first of them where zeros are looked for, and otherwise any after the text.
+    #[inline(always)]
+    pub(crate) fn next(&mut self) -> usize {
+        while self.bits == 0 {
+            if self.base + 64 >= self.text.len() {
+                return self.base + 64;
+            }
+            self.look_at(self.base + 64);
+        }
+        let position = self.base + self.bits.trailing_zeros() as usize;
+        self.bits &= self.bits - 1;
+        position
+    }
+
+    /// Passes all marks before this position, which is not before those that were passed.
+    #[inline]
+    pub(crate) fn pass_to(&mut self, position: usize) {
+        match position - self.base {
+            passed @ ..64 => self.bits &= u64::MAX << passed,
+            _ => self.look_at(position),
+        }
+    }
+
+    #[inline(always)]
+    fn look_at(&mut self, base: usize) {
+        let rest = self.text.get(base..).unwrap_or_default();
+        self.base = base;
+        self.bits = match rest.first_chunk() {
+            Some(bytes) => bits(bytes, self.signs),
+            None => bits(&padded(rest), self.signs),
+        };
+    }
+}
+
+/// One bit for each of 64 bytes: whether it is looked for.
+#[inline(always)]
+fn bits(bytes: &[u8; 64], signs: impl Signs) -> u64 {
+    let (eights, _) = bytes.as_chunks::<8>();
+    let mut bits = 0;
+    for (index, eight) in eights.iter().enumerate() {
+        let marked = signs.top_bits(u64::from_le_bytes(*eight)) >> 7;
+        // The product gathers the lowest bits of the eight bytes in its top byte.
+        bits |= (marked.wrapping_mul(0x0102_0408_1020_4080) >> 56) << (8 * index);
+    }
+    bits
+}
+
+/// Bytes, and zeros after them.
+pub(crate) fn padded<const N: usize>(bytes: &[u8]) -> [u8; N] {
+    let mut padded = [0; N];
+    padded[..bytes.len()].copy_from_slice(bytes);
+    padded
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Looks for one byte.
+    #[derive(Clone, Copy)]
+    struct Only(u8);
+
+    impl Signs for Only {
+        fn top_bits(self, eight: u64) -> u64 {
+            let marked = eight.to_le_bytes().map(|byte| if byte == self.0 { 0x80 } else { 0 });
+            u64::from_le_bytes(marked)
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_mark_is_found(text in prop::collection::vec(0..4_u8, 0..300)) {
+            for sign in 0..4 {
+                let expected: Vec<usize> = (0..text.len()).filter(|&i| text[i] == sign).collect();
+                let mut marks = Marks::new(&text, Only(sign));
+                let found: Vec<usize> =
+                    std::iter::repeat_with(|| marks.next()).take_while(|&mark| mark < text.len()).collect();
+                prop_assert_eq!(found, expected);
+            }
+        }
+
+        #[test]
+        fn marks_before_a_position_are_passed(
+            text in prop::collection::vec(0..4_u8, 0..300),
+            mut positions in prop::collection::vec(0..300_usize, 1..5),
+        ) {
+            let mut marks = Marks::new(&text, Only(0));
+            positions.sort_unstable();
+            for window in positions.windows(2) {
+                marks.pass_to(window[0]);
+                let expected = (window[0]..text.len()).find(|&i| text[i] == 0);
+                let found = marks.next();
+                match expected {
+                    Some(expected) => prop_assert_eq!(found, expected),
+                    None => prop_assert!(found >= text.len()),
+                }
+                if found >= window[1] {
+                    break;
+                }
+            }
+        }
+
+        #[test]
+        fn a_text_ends_with_a_zero(length in 0..300_usize) {
+            prop_assert_eq!(Marks::new(&vec![1; length], Only(0)).next(), length);
+        }
+    }
+}
