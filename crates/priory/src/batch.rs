@@ -1,6 +1,7 @@
 //! Several rows, column by column, as a reader hands them over.
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
@@ -542,6 +543,12 @@ impl TextColumn {
         let start = if row == 0 { 0 } else { self.rows[row - 1].0 };
         let (end, known) = self.rows[row];
         known.then(|| &self.entries[start..end])
+    }
+
+    /// The tokens of some rows, one document after the other.
+    pub(crate) fn entries(&self, rows: Range<usize>) -> &[(u32, u32)] {
+        let end_of = |rows: usize| if rows == 0 { 0 } else { self.rows[rows - 1].0 };
+        &self.entries[end_of(rows.start)..end_of(rows.end)]
     }
 
     /// The document of a row as it was written, if that was kept.

@@ -12,6 +12,7 @@ pub(crate) struct Line(pub(crate) [f64; LANES]);
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Lines {
     lines: Vec<Line>,
+    rows: usize,
     width: usize,
 }
 
@@ -19,7 +20,13 @@ impl Lines {
     /// So many rows of so many zeros.
     pub(crate) fn new(rows: usize, numbers: usize) -> Self {
         let width = lines_for(numbers);
-        Lines { lines: vec![Line::default(); rows * width], width }
+        Lines { lines: vec![Line::default(); rows * width], rows, width }
+    }
+
+    /// How many rows there are.
+    #[inline(always)]
+    pub(crate) fn rows(&self) -> usize {
+        self.rows
     }
 
     /// How many lines a row has.

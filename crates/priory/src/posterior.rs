@@ -87,7 +87,7 @@ impl Scores {
         let sum = rows.clone().map(|row| divide_by_sum(&mut probability[of_row(row)])).collect();
         Posterior {
             classes: self.classes,
-            best: rows.clone().map(|row| argmax(self.log_weights(row))).collect(),
+            best: rows.clone().map(|row| self.best(row)).collect(),
             outcome: rows.map(|row| self.outcome(row)).collect(),
             probability,
             largest,
@@ -103,8 +103,13 @@ impl Scores {
         logs.iter().map(move |x| x - log_evidence)
     }
 
+    /// The most probable class of a row; of equals the first. To know only this takes no posterior.
+    pub fn best(&self, row: usize) -> usize {
+        argmax(self.log_weights(row))
+    }
+
     /// What the posterior of a row rests on.
-    pub(crate) fn outcome(&self, row: usize) -> Outcome {
+    pub fn outcome(&self, row: usize) -> Outcome {
         if self.is_impossible(row) {
             Outcome::Impossible
         } else if self.has_evidence[row] {

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Mutex;
 
 use anyhow::{Result, bail};
-use priory::{Batch, Outcome, Posterior};
+use priory::{Batch, Outcome, Scores};
 use priory_input::store::NewFile;
 use priory_input::{Purpose, Reader};
 
@@ -116,9 +116,9 @@ impl Task<'_> {
             result.map_err(|cause| priory_input::Error::File { name: name.into(), action: "written", cause })
         };
         written(out.write_all(lines.header().as_bytes()))?;
-        let encode = |batch: &Batch, posterior: &Posterior, text: &mut Vec<u8>| {
+        let encode = |batch: &Batch, scores: &Scores, text: &mut Vec<u8>| {
             text.clear();
-            lines.write(batch, posterior, text);
+            lines.write(batch, scores, text);
         };
         let seen = self.predict(encode, |text| written(out.write_all(text)))?;
         written(out.flush())?;
@@ -132,8 +132,8 @@ impl Task<'_> {
         let Columns { kept, classes, .. } = self.columns;
         let columns = PredictionColumns::new(&self.columns.names(), kept.len(), classes);
         let mut file = PredictionFile::create(path, &columns)?;
-        let encode = |batch: &Batch, posterior: &Posterior, rows: &mut Option<PredictedRows>| {
-            *rows = Some(columns.encode(batch, posterior));
+        let encode = |batch: &Batch, scores: &Scores, rows: &mut Option<PredictedRows>| {
+            *rows = Some(columns.encode(batch, scores));
         };
         let seen = self.predict(encode, |rows| rows.iter().try_for_each(|rows| file.write(rows)))?;
         file.finish()?;
@@ -149,18 +149,17 @@ impl Task<'_> {
     /// `write` gets the pieces in the order of the rows.
     fn predict<P: Default + Send>(
         &self,
-        encode: impl Fn(&Batch, &Posterior, &mut P) + Sync,
+        encode: impl Fn(&Batch, &Scores, &mut P) + Sync,
         write: impl FnMut(&mut P) -> priory_input::Result<()> + Send,
     ) -> Result<Seen> {
         let write = Mutex::new(write);
         let start = <(Seen, P)>::default;
         let states = data::fold(self.reader, self.threads, start, |(seen, piece), batch, turn| {
             let scores = self.model.score(batch)?;
-            let posterior = scores.normalize();
             seen.unseen_values += scores.unseen();
             seen.unseen_tokens += scores.unseen_tokens();
-            (0..batch.rows).for_each(|row| seen.observe(posterior.outcome(row)));
-            encode(batch, &posterior, piece);
+            (0..batch.rows).for_each(|row| seen.observe(scores.outcome(row)));
+            encode(batch, &scores, piece);
             turn.take(|| (write.lock().expect("writing does not panic"))(piece))
         })?;
         Ok(states.into_iter().fold(Seen::default(), |all, (seen, _)| all.merged(&seen)))

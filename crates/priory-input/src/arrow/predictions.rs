@@ -15,7 +15,7 @@ use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
-use priory::{Batch, KeptColumn, Posterior};
+use priory::{Batch, KeptColumn, Scores};
 
 use crate::error::{Error, Result};
 use crate::store::NewFile;
@@ -59,16 +59,17 @@ impl PredictionColumns {
     /// The predictions for a batch.
     ///
     /// # Panics
-    /// If the posterior is not that of the batch and of these classes.
-    pub fn encode(&self, batch: &Batch, posterior: &Posterior) -> PredictedRows {
+    /// If the scores are not those of the batch and of these classes.
+    pub fn encode(&self, batch: &Batch, scores: &Scores) -> PredictedRows {
         let rows = 0..batch.rows;
         let kept = |column: &KeptColumn| -> ArrayRef {
             Arc::new(rows.clone().map(|row| column.value(row)).collect::<LargeStringArray>())
         };
         let mut columns: Vec<ArrayRef> = batch.kept.iter().map(kept).collect();
-        let best = Int32Array::from_iter_values(rows.clone().map(|row| posterior.best(row) as i32));
+        let best = Int32Array::from_iter_values(rows.clone().map(|row| scores.best(row) as i32));
         columns.push(Arc::new(DictionaryArray::<Int32Type>::new(best, Arc::clone(&self.classes))));
         if self.probabilities {
+            let posterior = scores.normalize();
             let column = |class: usize| -> ArrayRef {
                 let values = rows.clone().map(|row| posterior.row(row)[class]);
                 Arc::new(Float64Array::from_iter_values(values))

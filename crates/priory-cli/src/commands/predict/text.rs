@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use priory::{Batch, Posterior};
+use priory::{Batch, Scores};
 
 use crate::commands::predict::Columns;
 
@@ -40,32 +40,47 @@ impl<'a> Lines<'a> {
     }
 
     /// Appends the rows of a batch.
-    pub(super) fn write(&self, batch: &Batch, posterior: &Posterior, text: &mut Vec<u8>) {
+    pub(super) fn write(&self, batch: &Batch, scores: &Scores, text: &mut Vec<u8>) {
+        let posterior = self.columns.probabilities.then(|| scores.normalize());
         for row in 0..batch.rows {
+            let prediction = &self.classes[scores.best(row)];
+            let probabilities = posterior.as_ref().map(|posterior| posterior.row(row));
             match self.syntax {
-                Syntax::Csv => self.write_csv(batch, posterior, row, text),
-                Syntax::Json => self.write_json(batch, posterior, row, text),
+                Syntax::Csv => self.write_csv(batch, row, prediction, probabilities, text),
+                Syntax::Json => self.write_json(batch, row, prediction, probabilities, text),
             }
         }
     }
 
-    fn write_csv(&self, batch: &Batch, posterior: &Posterior, row: usize, text: &mut Vec<u8>) {
+    fn write_csv(
+        &self,
+        batch: &Batch,
+        row: usize,
+        prediction: &str,
+        probabilities: Option<&[f64]>,
+        text: &mut Vec<u8>,
+    ) {
         for kept in &batch.kept {
             let value = kept.value(row).unwrap_or_default();
             text.extend_from_slice(self.syntax.quoted(value).as_bytes());
             text.push(b',');
         }
-        text.extend_from_slice(self.classes[posterior.best(row)].as_bytes());
-        if self.columns.probabilities {
-            for &p in posterior.row(row) {
-                text.push(b',');
-                push_probability(p, text);
-            }
+        text.extend_from_slice(prediction.as_bytes());
+        for &p in probabilities.into_iter().flatten() {
+            text.push(b',');
+            push_probability(p, text);
         }
         text.push(b'\n');
     }
 
-    fn write_json(&self, batch: &Batch, posterior: &Posterior, row: usize, text: &mut Vec<u8>) {
+    fn write_json(
+        &self,
+        batch: &Batch,
+        row: usize,
+        prediction: &str,
+        probabilities: Option<&[f64]>,
+        text: &mut Vec<u8>,
+    ) {
         text.push(b'{');
         for (name, kept) in self.kept.iter().zip(&batch.kept) {
             let value = kept.value(row).map_or(Cow::Borrowed("null"), |value| self.syntax.quoted(value));
@@ -75,10 +90,10 @@ impl<'a> Lines<'a> {
             text.push(b',');
         }
         text.extend_from_slice(b"\"prediction\":");
-        text.extend_from_slice(self.classes[posterior.best(row)].as_bytes());
-        if self.columns.probabilities {
+        text.extend_from_slice(prediction.as_bytes());
+        if let Some(probabilities) = probabilities {
             text.extend_from_slice(b",\"posterior\":{");
-            for (i, (name, &p)) in self.classes.iter().zip(posterior.row(row)).enumerate() {
+            for (i, (name, &p)) in self.classes.iter().zip(probabilities).enumerate() {
                 text.extend_from_slice(if i == 0 { b"" } else { b"," });
                 text.extend_from_slice(name.as_bytes());
                 text.push(b':');

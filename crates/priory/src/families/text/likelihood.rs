@@ -141,7 +141,7 @@ impl TextLikelihood {
             let scores = scores.chunks_exact_mut(self.constant.len()).enumerate();
             match &self.logs {
                 Logs::Rows(rows) => {
-                    rows.add_up(&documents.tokens, &documents.ends, &documents.amounts, &mut row_sums);
+                    rows.add_up(documents.entries(), &documents.ends, &documents.amounts, &mut row_sums);
                     for (document, scores) in scores.filter(|(document, _)| documents.met[*document]) {
                         let (amount, default, extras) = rows.sums_of(&row_sums, document);
                         self.finish(amount, default, extras, scores);
@@ -285,10 +285,12 @@ fn inverse(size: f64) -> f64 {
 struct Documents<'a> {
     likelihood: &'a TextLikelihood,
     column: &'a TextColumn,
-    /// Unless the column has the numbers of the model: those of its tokens, where they were asked for.
-    number_of: Option<Vec<u32>>,
-    /// Document after document; a token that was never met has the number after the last.
-    tokens: Vec<u32>,
+    /// The entries of the column, document after document, if its first tokens are those of the model.
+    same: Option<&'a [(u32, u32)]>,
+    /// Otherwise a copy with the numbers of the model; those that were never met have none of its numbers.
+    renumbered: Vec<(u32, u32)>,
+    /// The numbers of the column's tokens, where they were asked for.
+    number_of: Vec<u32>,
     /// Where each document ends.
     ends: Vec<usize>,
     /// What each token counts; empty if all count 1.
@@ -303,12 +305,13 @@ const NOT_ASKED: u32 = u32::MAX;
 
 impl<'a> Documents<'a> {
     fn new(likelihood: &'a TextLikelihood, column: &'a TextColumn) -> Self {
-        let same = column.starts_with(&likelihood.tokens);
+        let same = column.starts_with(&likelihood.tokens).then_some(&[][..]);
         Documents {
             likelihood,
             column,
-            number_of: (!same).then(|| vec![NOT_ASKED; column.tokens().len()]),
-            tokens: Vec::new(),
+            same,
+            renumbered: Vec::new(),
+            number_of: if same.is_some() { Vec::new() } else { vec![NOT_ASKED; column.tokens().len()] },
             ends: Vec::new(),
             amounts: Vec::new(),
             met: Vec::new(),
@@ -318,40 +321,54 @@ impl<'a> Documents<'a> {
 
     /// Looks up the documents from this row on, and marks those that have a token which was met.
     fn look_up(&mut self, first: usize, evidence: &mut [bool]) {
-        self.tokens.clear();
         self.ends.clear();
         self.amounts.clear();
         self.met.clear();
+        self.renumbered.clear();
+        if let Some(entries) = &mut self.same {
+            *entries = self.column.entries(first..first + evidence.len());
+        }
+        let mut end = 0;
         for (row, evidence) in (first..).zip(evidence) {
             let document = self.column.document(row).unwrap_or_default();
-            let never_met = self.add(document);
-            self.unseen += never_met as u64;
-            self.met.push(never_met < document.len());
-            *evidence |= never_met < document.len();
-            self.ends.push(self.tokens.len());
+            if self.same.is_none() {
+                self.renumber(document);
+            }
+            let start = end;
+            end += document.len();
+            let unknown = self.entries()[start..end].iter().filter(|entry| !self.is_known(entry.0)).count();
+            self.unseen += unknown as u64;
+            self.met.push(unknown < document.len());
+            *evidence |= unknown < document.len();
+            self.ends.push(end);
+            if !self.likelihood.formula.counts_presence() {
+                self.likelihood.settings.push_amounts(document, &mut self.amounts);
+            }
         }
     }
 
-    /// Appends a document and returns how many of its tokens were never met.
-    fn add(&mut self, document: &[(u32, u32)]) -> usize {
-        let TextLikelihood { settings, formula, tokens, .. } = self.likelihood;
-        let none = tokens.len() as u32;
-        let start = self.tokens.len();
-        match &mut self.number_of {
-            None => self.tokens.extend(document.iter().map(|&(token, _)| token.min(none))),
-            Some(number_of) => self.tokens.extend(document.iter().map(|&(token, _)| {
-                let number = &mut number_of[token as usize];
-                if *number == NOT_ASKED {
-                    let name = self.column.tokens().name(token as usize);
-                    *number = tokens.get(name).map_or(none, |id| id as u32);
-                }
-                *number
-            })),
-        }
-        if !formula.counts_presence() {
-            settings.push_amounts(document, &mut self.amounts);
-        }
-        self.tokens[start..].iter().filter(|&&token| token == none).count()
+    /// The tokens of the documents that were looked up, and how often each occurs.
+    fn entries(&self) -> &[(u32, u32)] {
+        self.same.unwrap_or(&self.renumbered)
+    }
+
+    /// Whether a number is that of a token which was met.
+    #[inline]
+    fn is_known(&self, number: u32) -> bool {
+        (number as usize) < self.likelihood.tokens.len()
+    }
+
+    /// Appends a document by the numbers of the model.
+    fn renumber(&mut self, document: &[(u32, u32)]) {
+        let tokens = &self.likelihood.tokens;
+        self.renumbered.extend(document.iter().map(|&(token, occurrences)| {
+            let number = &mut self.number_of[token as usize];
+            if *number == NOT_ASKED {
+                let name = self.column.tokens().name(token as usize);
+                *number = tokens.get(name).unwrap_or(tokens.len()) as u32;
+            }
+            (*number, occurrences)
+        }));
     }
 
     /// Adds up one of the documents.
@@ -359,12 +376,13 @@ impl<'a> Documents<'a> {
         /// Lists are needed in no order of theirs: they are asked for some tokens before.
         const AHEAD: usize = 8;
         let start = if document == 0 { 0 } else { self.ends[document - 1] };
+        let entries = self.entries();
         sums.start();
         for i in start..self.ends[document] {
-            if let Some(&later) = self.tokens.get(i + AHEAD) {
+            if let Some(&(later, _)) = entries.get(i + AHEAD) {
                 lists.ask(later);
             }
-            sums.add(lists, self.tokens[i], self.amounts.get(i).copied().unwrap_or(1.0));
+            sums.add(lists, entries[i].0, self.amounts.get(i).copied().unwrap_or(1.0));
         }
     }
 }

@@ -72,10 +72,10 @@ impl Lists {
         }
     }
 
-    /// Whether this is one more than there are: the number of every token that was never met.
+    /// Whether no token has this number, as those have that were never met.
     #[inline]
     pub(crate) fn is_none(&self, token: u32) -> bool {
-        token as usize == self.ends.len()
+        token as usize >= self.ends.len()
     }
 }
 

@@ -47,12 +47,12 @@ impl Rows {
         self.0.get(token, EXTRAS + class)
     }
 
-    /// Adds up one document after the other: their tokens, where those of each end, and what each counts, which is 1
-    /// if nothing is said. The sums are kept in `sums`.
-    pub(crate) fn add_up(&self, tokens: &[u32], ends: &[usize], amounts: &[f64], sums: &mut RowSums) {
+    /// Adds up one document after the other: the entries of their tokens, where those of each end, and what each counts,
+    /// which is 1 if nothing is said. A token without a row adds nothing. The sums are kept in `sums`.
+    pub(crate) fn add_up(&self, entries: &[(u32, u32)], ends: &[usize], amounts: &[f64], sums: &mut RowSums) {
         sums.0.clear();
         sums.0.resize(ends.len() * self.0.width(), Line::default());
-        vectorized(AddUp { of: Entries { rows: &self.0, tokens, amounts }, ends, sums: &mut sums.0 });
+        vectorized(AddUp { of: Entries { rows: &self.0, entries, amounts }, ends, sums: &mut sums.0 });
     }
 
     /// What [`add_up`](Self::add_up) has found for a document: Σ x, Σ x default, and Σ x extra of each class.
@@ -80,7 +80,7 @@ struct AddUp<'a> {
 #[derive(Clone, Copy)]
 struct Entries<'a> {
     rows: &'a Lines,
-    tokens: &'a [u32],
+    entries: &'a [(u32, u32)],
     amounts: &'a [f64],
 }
 
@@ -133,10 +133,16 @@ impl<'a> Entries<'a> {
     #[inline(always)]
     fn get(self, i: usize) -> (f64, &'a [Line]) {
         const AHEAD: usize = 32;
-        if let Some(&later) = self.tokens.get(i + AHEAD) {
-            ask(self.rows.row(later as usize));
+        if let Some(later) = self.entries.get(i + AHEAD) {
+            ask(self.row(later));
         }
-        (self.amounts.get(i).copied().unwrap_or(1.0), self.rows.row(self.tokens[i] as usize))
+        (self.amounts.get(i).copied().unwrap_or(1.0), self.row(&self.entries[i]))
+    }
+
+    /// The row of a token, or the last, which adds nothing.
+    #[inline(always)]
+    fn row(self, &(token, _): &(u32, u32)) -> &'a [Line] {
+        self.rows.row((token as usize).min(self.rows.rows() - 1))
     }
 }
 
