@@ -5,12 +5,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use priory::{Batch, Model, ModelFile, Schema, Scores, Settings, Statistics};
-use priory_input::store::{self, NewFile};
+use priory_input::store::{self, NewFile, OpenFile};
 
 /// Reads a model.
 pub(crate) fn read(path: &Path) -> Result<(Statistics, Settings)> {
-    let bytes = store::read_promising_bytes(path, priory::could_be_file)?;
-    priory::read_file(&bytes).with_context(|| path.display().to_string())
+    Ok(store::read_model(path)?)
 }
 
 /// What scores rows: a whole model, or a file in which the words of each batch are looked up.
@@ -27,7 +26,7 @@ impl Scorer {
         few_rows: bool,
         change: impl Fn(&mut Settings) -> Result<()>,
     ) -> Result<Scorer> {
-        if few_rows && let Some(file) = store::OpenFile::open(path)? {
+        if few_rows && let Some(file) = OpenFile::open(path)? {
             let file = ModelFile::open(file).with_context(|| path.display().to_string())?;
             if let Some(file) = file {
                 let mut settings = file.settings().clone();

@@ -17,7 +17,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use priory::FileParts;
+use priory::{FileParts, Settings, Statistics};
 
 use crate::error::{Error, Result};
 use crate::reader::held;
@@ -31,22 +31,31 @@ pub fn read_bytes(path: impl AsRef<Path>) -> Result<Vec<u8>> {
     fs::read(path).map_err(|cause| failed(path, "read", cause))
 }
 
-/// The contents of a file if its first 16 bytes are promising, and else only those: what is named by mistake may be
-/// larger than memory.
+/// The statistics and settings in a model file.
 ///
 /// # Errors
-/// If it cannot be read.
-pub fn read_promising_bytes(path: impl AsRef<Path>, promising: impl Fn(&[u8]) -> bool) -> Result<Vec<u8>> {
+/// If it cannot be read, or is no model.
+pub fn read_model(path: impl AsRef<Path>) -> Result<(Statistics, Settings)> {
     let path = path.as_ref();
-    let read = File::open(path).and_then(|mut file| {
-        let mut bytes = Vec::new();
-        (&mut file).take(16).read_to_end(&mut bytes)?;
-        if promising(&bytes) {
-            file.read_to_end(&mut bytes)?;
+    let read = match OpenFile::open(path)? {
+        Some(file) => priory::read_file_from(&file),
+        None => {
+            let bytes = read_pipe(path).map_err(|cause| failed(path, "read", cause))?;
+            priory::read_file(&bytes)
         }
-        Ok(bytes)
-    });
-    read.map_err(|cause| failed(path, "read", cause))
+    };
+    read.map_err(|cause| Error::Use { name: path.display().to_string(), cause })
+}
+
+/// What comes out of a pipe, or only its beginning if that is not the beginning of a model: there may be no end.
+fn read_pipe(path: &Path) -> io::Result<Vec<u8>> {
+    let mut file = File::open(path)?;
+    let mut bytes = Vec::new();
+    (&mut file).take(16).read_to_end(&mut bytes)?;
+    if priory::could_be_file(&bytes) {
+        file.read_to_end(&mut bytes)?;
+    }
+    Ok(bytes)
 }
 
 /// An open file, any part of which can be read.

@@ -252,10 +252,7 @@ impl Learnt {
 
     #[staticmethod]
     fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        let bytes =
-            py.detach(|| store::read_promising_bytes(&path, priory::could_be_file)).map_err(of_input)?;
-        let (statistics, settings) = priory::read_file(&bytes)
-            .map_err(|error| PyValueError::new_err(format!("{}: {error}", path.display())))?;
+        let (statistics, settings) = py.detach(|| store::read_model(path)).map_err(of_input)?;
         Ok(Learnt::new(statistics, settings))
     }
 }

@@ -435,7 +435,7 @@ impl TextColumn {
     }
 
     /// A column without rows whose first tokens are these, in this order: whoever knows them needs to look up no others.
-    pub(crate) fn starting_with(tokens: &Arc<Vocabulary>, order: &[u32]) -> TextColumn {
+    pub(crate) fn starting_with(tokens: &Arc<Vocabulary>, order: &Arc<[u32]>) -> TextColumn {
         TextColumn {
             tokens: tokens.with_first(order),
             start: Some(Arc::clone(tokens)),
@@ -562,10 +562,7 @@ impl TextColumn {
         const MOST_BYTES_KEPT: usize = 1 << 22;
         let (tokens, bytes) = self.start.as_ref().map_or((0, 0), |start| (start.len(), start.bytes()));
         if self.tokens.len() - tokens > MOST_TOKENS_KEPT || self.tokens.bytes() - bytes > MOST_BYTES_KEPT {
-            match &self.start {
-                Some(start) => self.tokens.clone_from(start),
-                None => self.tokens.clear(),
-            }
+            self.tokens.truncate(tokens);
             self.series = Series::default();
         }
         self.earlier += self.entries.len();

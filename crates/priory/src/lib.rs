@@ -65,7 +65,7 @@ pub use exact::ExactSum;
 pub use families::text::MOST_TOKENS;
 pub use families::text::summary::{TellingToken, TextSummary};
 pub use features::{FeatureRank, Features, Gain};
-pub use format::{FileParts, ModelFile, could_be_file, read_file, write_file, write_file_to};
+pub use format::{FileParts, ModelFile, could_be_file, read_file, read_file_from, write_file, write_file_to};
 pub use fractions::{FractionExplainer, FractionExplanation, Fractions};
 pub use infer::{Decision, Stored, TakenAs, infer};
 pub use leave_one_out::LeaveOneOut;

@@ -5,7 +5,7 @@
 
 use std::cmp::Ordering;
 use std::hash::BuildHasher;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use foldhash::fast::RandomState;
 
@@ -23,6 +23,8 @@ pub struct Vocabulary {
     slots: Vec<Slot>,
     /// The same, made for who only reads.
     late: OnceLock<Vec<Slot>>,
+    /// Ids in the order in which they get their places in the table, if it matters; those that are not there come after.
+    order: Option<Arc<[u32]>>,
     seed: Seed,
 }
 
@@ -152,6 +154,19 @@ impl Vocabulary {
         self.ends.clear();
         self.slots.fill(FREE_SLOT);
         self.late.take();
+        self.order = None;
+    }
+
+    /// Forgets every name but the first few.
+    pub(crate) fn truncate(&mut self, names: usize) {
+        if names == 0 {
+            return self.clear();
+        }
+        self.ends.truncate(names);
+        self.bytes.truncate(self.ends.last().copied().unwrap_or(0));
+        self.slots.clear();
+        self.late.take();
+        self.order.take_if(|order| order.len() > names);
     }
 
     /// The name with this id.
@@ -175,7 +190,7 @@ impl Vocabulary {
             return None;
         }
         let slots = match &self.slots[..] {
-            [] => self.late.get_or_init(|| self.index(slots_for(self.len()), 0..self.len())),
+            [] => self.late.get_or_init(|| self.index(slots_for(self.len()))),
             slots => slots,
         };
         let spelling = spelling(name);
@@ -283,6 +298,12 @@ impl Vocabulary {
         distinct
     }
 
+    /// Names that stand one after the other in a text, each up to one of these ends, and none of which occurs twice.
+    pub(crate) fn of_joined(bytes: String, ends: Vec<usize>) -> Vocabulary {
+        assert!(ends.len() < FREE as usize, "fewer than 2^32 names fit into memory");
+        Vocabulary { bytes, ends, ..Vocabulary::default() }
+    }
+
     /// Makes the table so large that one more name fits.
     #[inline]
     fn make_room(&mut self) {
@@ -294,8 +315,7 @@ impl Vocabulary {
     #[cold]
     fn resize(&mut self) {
         if self.slots.is_empty() {
-            self.slots =
-                self.late.take().unwrap_or_else(|| self.index(slots_for(self.len() + 1), 0..self.len()));
+            self.slots = self.late.take().unwrap_or_else(|| self.index(slots_for(self.len() + 1)));
         }
         if self.len() >= names_in(self.slots.len()) {
             let room = vec![FREE_SLOT; 2 * self.slots.len()];
@@ -311,21 +331,28 @@ impl Vocabulary {
         }
     }
 
-    /// A copy in which those names are found fastest that stand first in `order`, which has all ids.
-    pub(crate) fn with_first(&self, order: &[u32]) -> Vocabulary {
-        let slots = self.index(slots_for(self.len()), order.iter().map(|&id| id as usize));
+    /// A copy in which those names will be found fastest that stand first in `order`, which has all ids.
+    pub(crate) fn with_first(&self, order: &Arc<[u32]>) -> Vocabulary {
         let (bytes, ends, seed) = (self.bytes.clone(), self.ends.clone(), self.seed.clone());
-        Vocabulary { bytes, ends, slots, late: OnceLock::new(), seed }
+        Vocabulary {
+            bytes,
+            ends,
+            slots: Vec::new(),
+            late: OnceLock::new(),
+            order: Some(Arc::clone(order)),
+            seed,
+        }
     }
 
-    /// A table of so many slots with all names, put in place in this order.
+    /// A table of so many slots with all names.
     #[cold]
-    fn index(&self, slots: usize, ids: impl Iterator<Item = usize>) -> Vec<Slot> {
+    fn index(&self, slots: usize) -> Vec<Slot> {
         /// Names are asked for so many before they are put in place.
         const AT_ONCE: usize = 64;
         let mut slots = vec![FREE_SLOT; slots];
         let mut next: Vec<(u64, Slot)> = Vec::with_capacity(AT_ONCE);
-        let mut ids = ids.peekable();
+        let order = self.order.as_deref().unwrap_or_default();
+        let mut ids = order.iter().map(|&id| id as usize).chain(order.len()..self.len()).peekable();
         while ids.peek().is_some() {
             next.extend(ids.by_ref().take(AT_ONCE).map(|id| {
                 let name = self.name(id);
@@ -593,11 +620,26 @@ mod tests {
             let ids =
                 vocabulary.intern_all((0..600).map(name).collect::<Vec<_>>().iter().map(String::as_str));
             assert_eq!(ids, (0..600).collect::<Vec<_>>());
-            let backwards = vocabulary.with_first(&(0..600).rev().collect::<Vec<_>>());
+            let backwards = vocabulary.with_first(&(0..600).rev().collect());
             for vocabulary in [vocabulary, backwards] {
                 assert!(
                     (0..600).all(|i| vocabulary.get(&name(i)) == Some(i) && vocabulary.name(i) == name(i))
                 );
+            }
+        }
+    }
+
+    #[test]
+    fn the_first_names_stay() {
+        let names: Vec<String> = (0..300).map(|i| format!("name{i}")).collect();
+        let all: Vocabulary = names.iter().map(String::as_str).collect();
+        for kept in [0, 1, 100, 300] {
+            for mut vocabulary in [all.clone(), all.with_first(&(0..300).rev().collect())] {
+                *vocabulary.intern_marked("name0").1 = 7;
+                vocabulary.truncate(kept);
+                assert_eq!(vocabulary.names().collect::<Vec<_>>(), names[..kept]);
+                assert!((0..300).all(|i| vocabulary.get(&names[i]) == (i < kept).then_some(i)));
+                assert_eq!((vocabulary.intern("new"), *vocabulary.intern_marked("name0").1), (kept, 0));
             }
         }
     }

@@ -5,7 +5,6 @@
 //! spaces after the header and by sections called `pad.…`; the last section, `checksums`, holds the CRC-32 of the
 //! header and of every block of 64 KiB of every section.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, BufWriter, Write};
@@ -14,6 +13,7 @@ use serde::de::{Deserializer, MapAccess, Visitor};
 use serde::ser::{SerializeMap, Serializer};
 use serde::{Deserialize, Serialize};
 
+use super::layout::{FileParts, Layout, Placed, read_into};
 use crate::error::{Error, Result};
 
 /// Arrays start at multiples of this, so that a mapped file can be used in place.
@@ -114,9 +114,9 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    /// How many checksums cover the section.
-    pub(super) fn blocks(&self) -> usize {
-        (self.data_offsets.1 - self.data_offsets.0).div_ceil(BLOCK)
+    /// How many bytes the section has.
+    pub(super) fn length(&self) -> usize {
+        self.data_offsets.1 - self.data_offsets.0
     }
 }
 
@@ -195,107 +195,134 @@ fn write_json(
     object.end()
 }
 
-/// A container that was opened. Every byte of its sections was checked.
+/// A container that was opened, and what was not taken out of it yet. Every block is checked when it is read.
 pub(crate) struct Container<'a> {
-    pub(super) metadata: BTreeMap<String, String>,
-    pub(super) sections: BTreeMap<String, (Entry, Cow<'a, [u8]>)>,
+    pub(super) layout: Layout,
+    window: Window<'a>,
 }
 
 impl<'a> Container<'a> {
-    /// Opens a container of the given format version. Nothing is allocated that the file's own size does not bound.
-    pub(crate) fn open(file: &'a [u8], version_key: &str, version: &str) -> Result<Self> {
-        let (header, data) = split(file)?;
-        let object = Object::parse(header, version_key, version)?;
-        let sections = place(object.entries, data.len())?;
-        let sections: Vec<_> = sections
-            .into_iter()
-            .map(|(name, entry)| {
-                let (start, end) = entry.data_offsets;
-                (name, entry, &data[start..end])
-            })
-            .collect();
-        check_sums(header, &sections)?;
-        let sections = sections
-            .into_iter()
-            .filter(|(name, ..)| name != CHECKSUMS && !name.starts_with(PADDING))
-            .map(|(name, entry, bytes)| (name, (entry, Cow::Borrowed(bytes))))
-            .collect();
-        Ok(Container { metadata: object.metadata, sections })
+    /// Opens a container of the given format version.
+    pub(crate) fn open(file: &'a dyn FileParts, version_key: &str, version: &str) -> Result<Self> {
+        Ok(Container::new(file, Layout::read(file, version_key, version)?))
+    }
+
+    /// A container with the sections of a layout.
+    pub(super) fn new(file: &'a dyn FileParts, layout: Layout) -> Self {
+        Container { layout, window: Window { file, start: 0, bytes: Vec::new() } }
     }
 
     pub(crate) fn has(&self, name: &str) -> bool {
-        self.sections.contains_key(name)
+        self.layout.sections.contains_key(name)
     }
 
-    pub(crate) fn take_bytes(&mut self, name: &str) -> Result<Cow<'a, [u8]>> {
-        Ok(self.take(name, ElementKind::U8, 1)?.1)
+    pub(crate) fn take_bytes(&mut self, name: &str) -> Result<Vec<u8>> {
+        Ok(self.take_array(name, ElementKind::U8, 1, |[byte]| byte)?.1)
     }
 
     pub(crate) fn take_u16(&mut self, name: &str) -> Result<Vec<u16>> {
-        let (_, bytes) = self.take(name, ElementKind::U16, 1)?;
-        Ok(bytes.as_chunks().0.iter().map(|&chunk| u16::from_le_bytes(chunk)).collect())
-    }
-
-    /// Whether there is an array of u32 with this name.
-    pub(crate) fn holds_u32(&self, name: &str) -> bool {
-        self.sections.get(name).is_some_and(|(entry, _)| entry.dtype == ElementKind::U32)
-    }
-
-    /// An array of u32, without a copy of its numbers.
-    pub(crate) fn take_small(&mut self, name: &str) -> Result<Numbers<'a>> {
-        Ok(Numbers(self.take(name, ElementKind::U32, 1)?.1))
+        Ok(self.take_array(name, ElementKind::U16, 1, u16::from_le_bytes)?.1)
     }
 
     /// An array of u32 with so many dimensions: its shape and its values.
     pub(crate) fn take_u32(&mut self, name: &str, dimensions: usize) -> Result<(Vec<usize>, Vec<u32>)> {
-        let (shape, bytes) = self.take(name, ElementKind::U32, dimensions)?;
-        Ok((shape, bytes.as_chunks().0.iter().map(|&chunk| u32::from_le_bytes(chunk)).collect()))
+        self.take_array(name, ElementKind::U32, dimensions, u32::from_le_bytes)
     }
 
     pub(crate) fn take_u64(&mut self, name: &str) -> Result<Vec<u64>> {
-        let (_, bytes) = self.take(name, ElementKind::U64, 1)?;
-        Ok(bytes.as_chunks().0.iter().map(|&chunk| u64::from_le_bytes(chunk)).collect())
+        Ok(self.take_array(name, ElementKind::U64, 1, u64::from_le_bytes)?.1)
     }
 
     /// An array of finite f64 with so many dimensions: its shape and its values.
     pub(crate) fn take_f64(&mut self, name: &str, dimensions: usize) -> Result<(Vec<usize>, Vec<f64>)> {
-        let (shape, bytes) = self.take(name, ElementKind::F64, dimensions)?;
-        let values: Vec<f64> = bytes.as_chunks().0.iter().map(|&chunk| f64::from_le_bytes(chunk)).collect();
+        let (shape, values) = self.take_array(name, ElementKind::F64, dimensions, f64::from_le_bytes)?;
         if values.iter().any(|x| !x.is_finite()) {
             return Err(refused(format!("`{name}` holds a number that is not finite")));
         }
         Ok((shape, values))
     }
 
-    /// Refuses a container in which something is left that nobody asked for.
-    pub(crate) fn finish(self) -> Result<()> {
-        match self.sections.into_keys().next() {
-            Some(name) => Err(refused(format!("it has a section `{name}` that does not belong there"))),
-            None => Ok(()),
-        }
+    /// The length of an array of u32, if there is one with this name.
+    pub(crate) fn length_of_u32(&self, name: &str) -> Option<usize> {
+        let entry = &self.layout.sections.get(name)?.entry;
+        (entry.dtype == ElementKind::U32 && entry.shape.len() == 1).then(|| entry.shape[0])
     }
 
-    fn take(
+    /// Shows an array of u32, which is not kept.
+    pub(crate) fn show_u32(&mut self, name: &str, mut each: impl FnMut(u32)) -> Result<()> {
+        let section = self.take(name, ElementKind::U32, 1)?;
+        self.show_blocks(name, &section, |block| {
+            block.as_chunks().0.iter().for_each(|&chunk| each(u32::from_le_bytes(chunk)));
+        })
+    }
+
+    /// Refuses a container in which something is left that nobody asked for.
+    pub(crate) fn finish(mut self) -> Result<()> {
+        for (name, section) in std::mem::take(&mut self.layout.sections) {
+            if !name.starts_with(PADDING) {
+                return Err(refused(format!("it has a section `{name}` that does not belong there")));
+            }
+            self.show_blocks(&name, &section, |_| ())?;
+        }
+        Ok(())
+    }
+
+    fn take_array<const N: usize, T>(
         &mut self,
         name: &str,
         kind: ElementKind,
         dimensions: usize,
-    ) -> Result<(Vec<usize>, Cow<'a, [u8]>)> {
-        let (entry, bytes) =
-            self.sections.remove(name).ok_or_else(|| refused(format!("the section `{name}` is missing")))?;
-        if entry.dtype != kind || entry.shape.len() != dimensions {
+        from_bytes: impl Fn([u8; N]) -> T,
+    ) -> Result<(Vec<usize>, Vec<T>)> {
+        let section = self.take(name, kind, dimensions)?;
+        let mut values = Vec::with_capacity(section.entry.length() / N);
+        self.show_blocks(name, &section, |block| {
+            values.extend(block.as_chunks().0.iter().map(|&chunk| from_bytes(chunk)));
+        })?;
+        Ok((section.entry.shape, values))
+    }
+
+    fn take(&mut self, name: &str, kind: ElementKind, dimensions: usize) -> Result<Placed> {
+        let section = self.layout.sections.remove(name);
+        let section = section.ok_or_else(|| refused(format!("the section `{name}` is missing")))?;
+        if section.entry.dtype != kind || section.entry.shape.len() != dimensions {
             return Err(refused(format!("the section `{name}` does not have the type it should")));
         }
-        Ok((entry.shape, bytes))
+        Ok(section)
+    }
+
+    /// Shows the blocks of a section one after the other. No element stands in two of them.
+    fn show_blocks(&mut self, name: &str, section: &Placed, mut each: impl FnMut(&[u8])) -> Result<()> {
+        for number in 0..section.entry.length().div_ceil(BLOCK) {
+            let block = self.layout.block(section, number);
+            let bytes = self.window.get(block.start, block.length)?;
+            block.check(name, bytes)?;
+            each(bytes);
+        }
+        Ok(())
     }
 }
 
-/// An array of u32, as it stands in a file.
-pub(crate) struct Numbers<'a>(Cow<'a, [u8]>);
+/// Some bytes of a file. Sections are mostly taken as they stand, and may be many and short: a read is for several of them.
+struct Window<'a> {
+    file: &'a dyn FileParts,
+    start: u64,
+    bytes: Vec<u8>,
+}
 
-impl Numbers<'_> {
-    pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = u32> + '_ {
-        self.0.as_chunks().0.iter().map(|&chunk| u32::from_le_bytes(chunk))
+impl Window<'_> {
+    const WIDTH: usize = 4 * BLOCK;
+
+    /// At most a block of bytes, which the file has.
+    fn get(&mut self, start: u64, length: usize) -> Result<&[u8]> {
+        let end = self.start + self.bytes.len() as u64;
+        if start < self.start || start + length as u64 > end {
+            let room = usize::try_from(self.file.size() - start).unwrap_or(usize::MAX);
+            self.bytes.resize(room.min(Self::WIDTH), 0);
+            self.start = start;
+            read_into(self.file, start, &mut self.bytes)?;
+        }
+        Ok(&self.bytes[(start - self.start) as usize..][..length])
     }
 }
 
@@ -317,11 +344,6 @@ pub(super) fn header_length(beginning: &[u8], size: u64) -> Result<usize> {
     Ok(8 + length as usize)
 }
 
-/// Header, length included, and data.
-fn split(file: &[u8]) -> Result<(&[u8], &[u8])> {
-    Ok(file.split_at(header_length(file, file.len() as u64)?))
-}
-
 /// Puts the sections in order and checks that there are no gaps, no overlaps and nothing left over.
 pub(super) fn place(mut entries: Vec<(String, Entry)>, size: usize) -> Result<Vec<(String, Entry)>> {
     entries.sort_by_key(|(_, entry)| entry.data_offsets);
@@ -338,28 +360,6 @@ pub(super) fn place(mut entries: Vec<(String, Entry)>, size: usize) -> Result<Ve
         return Err(refused("something follows its last section".into()));
     }
     Ok(entries)
-}
-
-fn check_sums(header: &[u8], sections: &[(String, Entry, &[u8])]) -> Result<()> {
-    let Some(((name, entry, stored), covered)) = sections.split_last() else {
-        return Err(refused("it has no sections".into()));
-    };
-    if name != CHECKSUMS || entry.dtype != ElementKind::U32 {
-        return Err(refused("it does not end with checksums".into()));
-    }
-    let blocks = covered
-        .iter()
-        .flat_map(|(name, _, bytes)| bytes.chunks(BLOCK).map(move |block| (name.as_str(), block)));
-    let mut expected = std::iter::once(("header", header)).chain(blocks);
-    let mut stored = stored.as_chunks().0.iter();
-    loop {
-        match (expected.next(), stored.next()) {
-            (None, None) => return Ok(()),
-            (Some((name, block)), Some(&sum)) => check_sum(name, block, u32::from_le_bytes(sum))?,
-            (Some(_), None) => return Err(refused("it has fewer checksums than sections".into())),
-            (None, Some(_)) => return Err(refused("it has more checksums than sections".into())),
-        }
-    }
 }
 
 /// Refuses a block of a section that does not have this checksum.

@@ -6,6 +6,7 @@
 
 mod container;
 mod group;
+mod layout;
 mod model_file;
 mod parts;
 mod text;
@@ -15,8 +16,8 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use container::{Container, Section, refused};
+pub use layout::FileParts;
 pub use model_file::ModelFile;
-pub use parts::FileParts;
 
 use crate::decay::Decay;
 use crate::error::Result;
@@ -131,11 +132,19 @@ pub fn could_be_file(beginning: &[u8]) -> bool {
 /// # Errors
 /// If a byte was changed, lost or added, or the contents contradict each other.
 pub fn read_file(bytes: &[u8]) -> Result<(Statistics, Settings)> {
-    let mut file = Container::open(bytes, VERSION_KEY, VERSION)?;
+    read_file_from(&bytes)
+}
+
+/// The statistics and settings in a model file, of which only a little is in memory at a time.
+///
+/// # Errors
+/// As for [`read_file`], and if it cannot be read.
+pub fn read_file_from(file: &impl FileParts) -> Result<(Statistics, Settings)> {
+    let mut file = Container::open(file, VERSION_KEY, VERSION)?;
     let (mut statistics, settings) = read_statistics(&mut file)?;
     let stored = read_derived(&file)?;
-    if file.metadata.contains_key(HALF_LIFE) {
-        let half_life = parse(&file.metadata, HALF_LIFE)?;
+    if file.layout.metadata.contains_key(HALF_LIFE) {
+        let half_life = parse(&file.layout.metadata, HALF_LIFE)?;
         let young = file.has(YOUNG).then(|| read_young(&file.take_bytes(YOUNG)?)).transpose()?;
         let decay = Decay::checked(half_life, young, &statistics);
         let wrong = || refused("what it says about the age of its rows cannot be".into());
@@ -149,7 +158,7 @@ pub fn read_file(bytes: &[u8]) -> Result<(Statistics, Settings)> {
 }
 
 fn read_young(bytes: &[u8]) -> Result<Statistics> {
-    let mut file = Container::open(bytes, VERSION_KEY, VERSION)?;
+    let mut file = Container::open(&bytes, VERSION_KEY, VERSION)?;
     let (statistics, _) = read_statistics(&mut file)?;
     file.finish()?;
     Ok(statistics)
@@ -168,11 +177,11 @@ fn read_statistics(file: &mut Container<'_>) -> Result<(Statistics, Settings)> {
 
 /// Everything but the columns, which are still empty.
 fn read_frame(file: &mut Container<'_>) -> Result<(Statistics, Settings)> {
-    let schema: Schema = parse(&file.metadata, "schema")?;
+    let schema: Schema = parse(&file.layout.metadata, "schema")?;
     let schema = schema.checked().map_err(|error| refused(error.to_string()))?;
-    let settings: Settings = parse(&file.metadata, "settings")?;
+    let settings: Settings = parse(&file.layout.metadata, "settings")?;
     settings.check().map_err(|error| refused(error.to_string()))?;
-    let rows: u64 = parse(&file.metadata, "rows")?;
+    let rows: u64 = parse(&file.layout.metadata, "rows")?;
     let classes = read_names(file, "class")?;
     if classes.len() > MOST_CLASSES {
         return Err(refused(format!("it has more than {MOST_CLASSES} classes")));
@@ -198,7 +207,11 @@ fn derived(statistics: &Statistics, settings: &Settings) -> BTreeMap<usize, Whol
 }
 
 fn read_derived(file: &Container<'_>) -> Result<BTreeMap<usize, Whole>> {
-    if file.metadata.contains_key(DERIVED) { parse(&file.metadata, DERIVED) } else { Ok(BTreeMap::new()) }
+    if file.layout.metadata.contains_key(DERIVED) {
+        parse(&file.layout.metadata, DERIVED)
+    } else {
+        Ok(BTreeMap::new())
+    }
 }
 
 fn parse<T: serde::de::DeserializeOwned>(metadata: &BTreeMap<String, String>, key: &str) -> Result<T> {
@@ -315,10 +328,11 @@ fn read_names_in(
     let ends = file.take_u64(&format!("{prefix}.ends"))?;
     let bytes = file.take_bytes(&format!("{prefix}.names"))?;
     let invalid = || refused(format!("the names of `{prefix}` cannot be read"));
-    let text = std::str::from_utf8(&bytes).map_err(|_| invalid())?;
+    let text = String::from_utf8(bytes).map_err(|_| invalid())?;
+    let ends = ends.into_iter().map(usize::try_from).collect::<std::result::Result<Vec<usize>, _>>();
+    let ends = ends.map_err(|_| invalid())?;
     let (mut start, mut last) = (0, None);
     for &end in &ends {
-        let end = usize::try_from(end).map_err(|_| invalid())?;
         let name = text.get(start..end).ok_or_else(invalid)?;
         if last.is_some_and(|last| order(last, name).is_ge()) {
             return Err(refused(format!("the names of `{prefix}` are out of order")));
@@ -328,12 +342,7 @@ fn read_names_in(
     if start != text.len() {
         return Err(invalid());
     }
-    let mut start = 0;
-    Ok(Vocabulary::of_distinct(ends.iter().map(|&end| {
-        let name = &text[start..end as usize];
-        start = end as usize;
-        name
-    })))
+    Ok(Vocabulary::of_joined(text, ends))
 }
 
 /// The level, then the keys; the classes of the cells; their weights.

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::container::{ElementKind, refused};
-use super::parts::{FileParts, Parts};
+use super::layout::FileParts;
+use super::parts::Parts;
 use super::text::WORD_SECTIONS;
 use super::{
     DERIVED, VERSION, VERSION_KEY, YOUNG, check, parse, read_derived, read_factor, read_frame, read_tally,
@@ -66,10 +67,10 @@ impl ModelFile {
     /// If a byte of what is read was changed, lost or added, or the contents contradict each other.
     pub fn open(file: impl FileParts + 'static) -> Result<Option<Self>> {
         let parts = Parts::open(Box::new(file), VERSION_KEY, VERSION)?;
-        if !parts.metadata.contains_key(DERIVED) {
+        if !parts.layout.metadata.contains_key(DERIVED) {
             return Ok(None);
         }
-        let mut rest = parts.container(is_of_words(&parts)?)?;
+        let mut rest = parts.container(is_of_words(&parts)?);
         let (mut statistics, settings) = read_frame(&mut rest)?;
         let classes = statistics.classes.len();
         let mut derived = read_derived(&rest)?;
@@ -124,7 +125,7 @@ impl ModelFile {
 
 /// Tells the sections that are not read whole: those of words, and the rows that will be left one day.
 fn is_of_words(parts: &Parts) -> Result<impl Fn(&str) -> bool + use<>> {
-    let schema: Schema = parse(&parts.metadata, "schema")?;
+    let schema: Schema = parse(&parts.layout.metadata, "schema")?;
     let texts = (0..schema.columns.len()).filter(|&i| schema.columns[i].text.is_some());
     let names: Vec<String> =
         texts.flat_map(|i| WORD_SECTIONS.map(|section| format!("column.{i}.{section}"))).collect();

@@ -1,6 +1,6 @@
 //! The sections of a column of text: tokens, and for each its cells, the classes that counted it.
 
-use super::container::{Container, Numbers, Section, refused};
+use super::container::{Container, Section, refused};
 use super::{read_names_in, read_residue, read_tally, write_names, write_residue, write_tally};
 use crate::error::Result;
 use crate::families::text::table::{Cell, TokenTable};
@@ -47,24 +47,28 @@ pub(super) fn read(
     text.tokens = read_names_in(file, &prefix, |a, b| a.cmp(b))?.into();
     let ends = file.take_u64(&format!("{prefix}.cells"))?;
     let class_of = file.take_u16(&format!("{prefix}.classes"))?;
-    let (documents, document_residue) = read_counts(file, &format!("{prefix}.documents"))?;
-    let (terms, term_residue) = read_counts(file, &format!("{prefix}.terms"))?;
-    if ends.len() != text.tokens.len() || documents.len() != class_of.len() || terms.len() != class_of.len() {
+    if ends.len() != text.tokens.len() {
         return Err(wrong());
     }
-    let counts = match (documents, terms) {
-        (Counts::Small(documents), Counts::Small(terms))
-            if document_residue.is_empty() && term_residue.is_empty() =>
-        {
-            let counts = documents.iter().zip(terms.iter()).map(|(documents, terms)| [documents, terms]);
-            TokenTable::from_whole_cells(classes, &ends, class_of, counts.collect())
+    let names = ["documents", "terms"].map(|name| format!("{prefix}.{name}"));
+    let residue = [read_residue(file, &names[0])?, read_residue(file, &names[1])?];
+    let are_whole = names.iter().all(|name| file.length_of_u32(name) == Some(class_of.len()));
+    let counts = if are_whole && residue.iter().all(Vec::is_empty) {
+        let mut counts = vec![[0; 2]; class_of.len()];
+        for (which, name) in names.iter().enumerate() {
+            let mut cells = counts.iter_mut();
+            file.show_u32(name, |count| cells.next().expect("as many")[which] = count)?;
         }
-        (documents, terms) => {
-            let counts = class_of.into_iter().zip(documents.wide()).zip(terms.wide());
-            let cells =
-                counts.map(|((class, documents), terms)| Cell { class: u32::from(class), documents, terms });
-            TokenTable::from_cells(classes, &ends, cells, [&document_residue[..], &term_residue[..]])
+        TokenTable::from_whole_cells(classes, &ends, class_of, counts)
+    } else {
+        let [documents, terms] = [read_counts(file, &names[0])?, read_counts(file, &names[1])?];
+        if documents.len() != class_of.len() || terms.len() != class_of.len() {
+            return Err(wrong());
         }
+        let counts = class_of.into_iter().zip(documents).zip(terms);
+        let cells =
+            counts.map(|((class, documents), terms)| Cell { class: u32::from(class), documents, terms });
+        TokenTable::from_cells(classes, &ends, cells, residue.each_ref().map(|residue| &residue[..]))
     };
     text.counts = counts.ok_or_else(wrong)?.into();
     text.totals = read_tally(file, &format!("{prefix}.totals"), TOTALS, classes)?;
@@ -74,38 +78,14 @@ pub(super) fn read(
     Ok(())
 }
 
-/// Counts take four bytes each if all of them can.
-enum Counts<'a> {
-    Small(Numbers<'a>),
-    Wide(Vec<f64>),
-}
-
-impl Counts<'_> {
-    fn len(&self) -> usize {
-        match self {
-            Counts::Small(counts) => counts.iter().len(),
-            Counts::Wide(counts) => counts.len(),
-        }
+/// Counts, which take four bytes each if all of them can.
+fn read_counts(file: &mut Container<'_>, name: &str) -> Result<Vec<f64>> {
+    if file.length_of_u32(name).is_some() {
+        return Ok(file.take_u32(name, 1)?.1.into_iter().map(f64::from).collect());
     }
-
-    fn wide(self) -> Vec<f64> {
-        match self {
-            Counts::Small(counts) => counts.iter().map(f64::from).collect(),
-            Counts::Wide(counts) => counts,
-        }
+    let counts = file.take_f64(name, 1)?.1;
+    if counts.iter().all(|&count| is_small(count)) {
+        return Err(refused(format!("the counts in `{name}` take more room than they should")));
     }
-}
-
-/// Counts, and what they lack to be exact.
-fn read_counts<'a>(file: &mut Container<'a>, name: &str) -> Result<(Counts<'a>, Vec<(u64, f64)>)> {
-    let counts = if file.holds_u32(name) {
-        Counts::Small(file.take_small(name)?)
-    } else {
-        let counts = file.take_f64(name, 1)?.1;
-        if counts.iter().all(|&count| is_small(count)) {
-            return Err(refused(format!("the counts in `{name}` take more room than they should")));
-        }
-        Counts::Wide(counts)
-    };
-    Ok((counts, read_residue(file, name)?))
+    Ok(counts)
 }

@@ -18,7 +18,7 @@ pub(crate) struct TextLikelihood {
     pub(crate) formula: Formula,
     pub(crate) tokens: Arc<Vocabulary>,
     /// The tokens, roughly from the most frequent on.
-    by_frequency: Vec<u32>,
+    by_frequency: Arc<[u32]>,
     logs: Logs,
     /// One entry per class, likewise below.
     constant: Vec<f64>,
@@ -68,7 +68,7 @@ impl TextLikelihood {
             settings: statistics.settings.clone(),
             formula,
             tokens: Arc::clone(&statistics.tokens),
-            by_frequency: statistics.counts.by_frequency(),
+            by_frequency: statistics.counts.by_frequency().into(),
             logs,
             constant: sums.iter().map(|sums| formula.constant(sums)).collect(),
             base: bases.iter().map(|base| base.log).collect(),
