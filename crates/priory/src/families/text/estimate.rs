@@ -191,7 +191,7 @@ impl Formula {
     }
 
     /// What a token adds to that in a class that counted it. `ln_own` is the logarithm of a number and the pseudocount.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn extra(
         &self,
         count: f64,
@@ -325,10 +325,7 @@ impl<'a> TextEstimate<'a> {
 
     /// What a token counts in all classes.
     pub(crate) fn pooled(&self, token: usize) -> f64 {
-        let (presence, mut all) = (self.formula.counts_presence(), 0.0);
-        let counts = &self.statistics.counts;
-        counts.for_each_cell(token, |_, documents, terms| all += if presence { documents } else { terms });
-        all
+        self.statistics.counts.in_all_classes(token, if self.formula.counts_presence() { 0 } else { 1 })
     }
 
     /// Logarithms of many counts.

@@ -151,26 +151,35 @@ impl TokenTable {
         let mut rows = Vec::with_capacity(ends.len());
         let mut start = 0;
         for &end in ends {
-            let end = usize::try_from(end).ok()?;
-            let of_token = class_of.get(start..end)?;
-            let last = of_token.last()?;
-            if !of_token.is_sorted_by(|a, b| a < b) || usize::from(*last) >= classes {
-                return None;
-            }
-            let length = (end - start) as u32;
-            rows.push(Row { start: u32::try_from(start).ok()?, length, room: length });
+            let end = u32::try_from(end).ok()?;
+            let length = end.checked_sub(start).filter(|&length| length > 0)?;
+            rows.push(Row { start, length, room: length });
             start = end;
         }
-        if start != counts.len() || counts.len() != class_of.len() || counts.contains(&[0; 2]) {
-            return None;
-        }
-        Some(TokenTable {
+        // There may be millions of cells: each step takes many of them at once, and none stops early.
+        let known = class_of.iter().fold(true, |known, &class| known & (usize::from(class) < classes));
+        let count = counts.iter().fold(true, |count, &[documents, terms]| count & (documents | terms != 0));
+        let table = TokenTable {
             rows,
             class_of,
             counts: Counts::Small(counts),
             classes: classes as u32,
             ..TokenTable::default()
-        })
+        };
+        let whole = table.class_of.len() == start as usize && table.counts.len() == start as usize;
+        (whole && known && count && table.classes_ascend()).then_some(table)
+    }
+
+    /// Whether the cells of each token, which stand one token after the other, are in the order of their classes, none of
+    /// which occurs twice.
+    fn classes_ascend(&self) -> bool {
+        let falls = self.class_of.iter().zip(self.class_of.iter().skip(1)).filter(|(a, b)| a >= b).count();
+        // A fall is no harm where a token begins.
+        let begins = |row: &&Row| {
+            let start = row.start as usize;
+            start > 0 && self.class_of[start - 1] >= self.class_of[start]
+        };
+        falls == self.rows.iter().filter(begins).count()
     }
 
     /// Whether the cells stand token after token in the order of the classes, and none counts zero. What is not plain
@@ -184,14 +193,16 @@ impl TokenTable {
             follows
         };
         let positive = || match &self.counts {
-            Counts::Small(counts) => counts.iter().all(|&[documents, terms]| documents > 0 && terms > 0),
+            Counts::Small(counts) => {
+                counts.iter().fold(true, |all, &[documents, terms]| all & (documents > 0) & (terms > 0))
+            }
             Counts::Wide(counts) => counts.iter().all(|&[documents, terms]| documents > 0.0 && terms > 0.0),
         };
         self.is_plain()
             && self.rows.iter().all(in_place)
-            && (0..self.rows.len()).all(|token| self.class_of[self.held(token)].is_sorted_by(|a, b| a < b))
-            && positive()
             && self.rows.last().is_none_or(|row| (row.start + row.length) as usize == self.counts.len())
+            && self.classes_ascend()
+            && positive()
     }
 
     /// Token and class of the i-th cell of a canonical table.
@@ -254,11 +265,8 @@ impl TokenTable {
 
     /// All tokens, those in twice as many documents before others.
     pub(crate) fn by_frequency(&self) -> Vec<u32> {
-        let magnitude = |token: usize| {
-            let mut documents = 0.0;
-            self.for_each_cell(token, |_, of_class, _| documents += of_class);
-            (documents as u64).checked_ilog2().unwrap_or(0) as usize
-        };
+        let magnitude =
+            |token: usize| (self.in_all_classes(token, 0) as u64).checked_ilog2().unwrap_or(0) as usize;
         let magnitudes: Vec<u8> = (0..self.len()).map(|token| 63 - magnitude(token) as u8).collect();
         let mut starts = [0; 65];
         magnitudes.iter().for_each(|&magnitude| starts[usize::from(magnitude) + 1] += 1);
@@ -272,12 +280,29 @@ impl TokenTable {
         order
     }
 
+    /// The documents (0) or terms (1) that a token counts in all classes.
+    pub(crate) fn in_all_classes(&self, token: usize, which: usize) -> f64 {
+        match &self.counts {
+            Counts::Small(counts) => {
+                let all: u64 = counts[self.held(token)].iter().map(|count| u64::from(count[which])).sum();
+                all as f64
+            }
+            Counts::Wide(counts) => {
+                counts[self.held(token)].iter().fold(0.0, |all, count| all + count[which])
+            }
+        }
+    }
+
     /// Whether no cell of a canonical table has more documents than its class.
     pub(crate) fn documents_are_at_most(&self, of_classes: &[f64]) -> bool {
         match &self.counts {
             Counts::Small(counts) => {
-                let mut cells = self.class_of.iter().zip(counts);
-                cells.all(|(&class, &[documents, _])| f64::from(documents) <= of_classes[usize::from(class)])
+                // A whole number is at most another number if it is at most its whole part.
+                let most: Vec<u32> = of_classes.iter().map(|&documents| documents as u32).collect();
+                let cells = self.class_of.iter().zip(counts);
+                cells.fold(true, |all, (&class, &[documents, _])| {
+                    all & (documents <= most[usize::from(class)])
+                })
             }
             Counts::Wide(_) => self.all_cells().all(|cell| cell.documents <= of_classes[cell.class as usize]),
         }
