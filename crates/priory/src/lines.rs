@@ -23,6 +23,19 @@ impl Lines {
         Lines { lines: vec![Line::default(); rows * width], rows, width }
     }
 
+    /// No rows yet, but room for so many.
+    pub(crate) fn with_room(rows: usize, numbers: usize) -> Self {
+        let width = lines_for(numbers);
+        Lines { lines: Vec::with_capacity(rows * width), rows: 0, width }
+    }
+
+    /// Appends a row of zeros, to be set while it is near.
+    #[inline]
+    pub(crate) fn push(&mut self) {
+        self.rows += 1;
+        self.lines.resize(self.rows * self.width, Line::default());
+    }
+
     /// How many rows there are.
     #[inline(always)]
     pub(crate) fn rows(&self) -> usize {

@@ -182,7 +182,7 @@ impl LeftOut {
         // Most cells hold small whole numbers: of these it is counted how many there are of each kind.
         let mut alike = vec![0_u32; SIDE * SIDE];
         match statistics.counts.whole_rows().filter(|_| formula.counts_presence() && !bernoulli) {
-            Some(rows) => left.add_documents(rows, &mut alike),
+            Some(rows) => left.add_documents(rows),
             None => left.add_cells(statistics, formula, &documents, &mut alike),
         }
         for (i, &cells) in alike.iter().enumerate().filter(|(_, cells)| **cells > 0) {
@@ -238,7 +238,8 @@ impl LeftOut {
     }
 
     /// The same where whole numbers of documents are all that counts: what is left of d of them is d - 1.
-    fn add_documents<'a>(&mut self, rows: impl Iterator<Item = WholeRow<'a>>, alike: &mut [u32]) {
+    fn add_documents<'a>(&mut self, rows: impl Iterator<Item = WholeRow<'a>>) {
+        let mut alike = [0_u32; SIDE];
         let mut totals = vec![(0_u64, 0_u64); self.totals.len()];
         for (classes, counts) in rows {
             if counts.iter().map(|&[d, _]| u64::from(d)).sum::<u64>() <= 1 {
@@ -250,10 +251,13 @@ impl LeftOut {
                 *total += u64::from(d);
                 *cells += u64::from(d > 0);
                 match d as usize {
-                    d if d < SIDE => alike[d * SIDE + d] += 1,
+                    d if d < SIDE => alike[d] += 1,
                     _ => *self.present.entry(f64::from(d - 1).to_bits()).or_default() += f64::from(d),
                 }
             }
+        }
+        for (d, &cells) in alike.iter().enumerate().skip(1).filter(|(_, cells)| **cells > 0) {
+            *self.present.entry(((d - 1) as f64).to_bits()).or_default() += f64::from(cells) * d as f64;
         }
         for (of_class, (total, cells)) in self.totals.iter_mut().zip(totals) {
             *of_class = (total as f64, (total - cells) as f64);

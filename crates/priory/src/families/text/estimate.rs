@@ -173,25 +173,24 @@ impl Formula {
         }
     }
 
-    /// What a token adds in every class that never counted it; zero where that is impossible.
-    pub(crate) fn default(&self, pooled: f64, sums: &Sums) -> f64 {
+    /// What a token adds in every class that never counted it; zero where that is impossible. `ln_own` is the logarithm of
+    /// a number and the pseudocount, likewise below.
+    pub(crate) fn default(&self, pooled: f64, sums: &Sums, ln_own: impl Fn(f64) -> f64) -> f64 {
         if self.zero_is_impossible() {
             return 0.0;
         }
-        let (own, _) = self.added(sums.tokens);
         match self.amounts {
             Amounts::Background(lambda) => {
                 let p = mixed(lambda, 0.0, pooled, sums);
                 let absent = if self.family == Family::Bernoulli && p < 1.0 { libm::log1p(-p) } else { 0.0 };
                 ln(p) - absent
             }
-            _ if self.is_complement() => -ln(pooled + own),
-            _ => ln(own),
+            _ if self.is_complement() => -ln_own(pooled),
+            _ => ln_own(0.0),
         }
     }
 
-    /// What a token adds to that in a class that counted it. `ln_own` is the logarithm of a number and the pseudocount.
-    #[inline(always)]
+    /// What a token adds to that in a class that counted it.
     pub(crate) fn extra(
         &self,
         count: f64,
@@ -212,7 +211,6 @@ impl Formula {
                 }
                 ln(p) - libm::log1p(-p)
             }
-            _ if self.is_complement() => -ln_own((pooled - count).max(0.0)),
             _ if self.family == Family::Bernoulli => {
                 let without = (sums.total - count).max(0.0) + rest;
                 if without == 0.0 {
@@ -221,9 +219,14 @@ impl Formula {
                 }
                 ln_own(count) - ln(without) - self.constant(sums)
             }
-            _ => ln_own(count),
+            _ => ln_counted(self.is_complement(), count, pooled, ln_own),
         };
         Extra { log: log - default, certain: false }
+    }
+
+    /// Whether that is [`ln_counted`] less the default.
+    fn extra_is_plain(&self) -> bool {
+        self.family != Family::Bernoulli && !matches!(self.amounts, Amounts::Background(_))
     }
 
     /// Bernoulli: log P(absent | class), −∞ if the token is always there.
@@ -251,13 +254,28 @@ impl CountLogs {
         CountLogs { own, whole: (0..WORKED_OUT).map(|n| ln(f64::from(n) + own)).collect() }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn ln_own(&self, count: f64) -> f64 {
-        match self.whole.get(count as usize) {
-            Some(&log) if f64::from(count as u32) == count => log,
-            _ => ln(count + self.own),
+        // Numbers from here on are whole: added to a smaller one, it leaves that in the last bits, rounded. A cast of one
+        // that could be anything would take four times as long.
+        const WHOLE: f64 = (1_u64 << 52) as f64;
+        let shifted = count + WHOLE;
+        match self.whole.get(shifted.to_bits().wrapping_sub(WHOLE.to_bits()) as usize) {
+            Some(&log) if shifted - WHOLE == count => log,
+            _ => self.ln(count),
         }
     }
+
+    #[cold]
+    fn ln(&self, count: f64) -> f64 {
+        ln(count + self.own)
+    }
+}
+
+/// The logarithm of what a class counts of a token, or of what all others do, which speaks against it.
+#[inline(always)]
+fn ln_counted(complement: bool, count: f64, pooled: f64, ln_own: impl Fn(f64) -> f64) -> f64 {
+    if complement { -ln_own((pooled - count).max(0.0)) } else { ln_own(count) }
 }
 
 /// λ P + (1 − λ) Q. Of a token that every document has it is one to the last bit, whatever λ is.
@@ -334,10 +352,37 @@ impl<'a> TextEstimate<'a> {
     }
 
     /// What a token counts in all classes, if that matters, and what it adds in every class that never counted it.
-    pub(crate) fn default(&self, token: usize) -> (f64, f64) {
+    pub(crate) fn default(&self, token: usize, logs: &CountLogs) -> (f64, f64) {
         let pooled = if self.formula.default_depends_on_token() { self.pooled(token) } else { 0.0 };
         let sums = Sums { total: 0.0, pooled: self.pooled_total, tokens: self.tokens };
-        (pooled, self.formula.default(pooled, &sums))
+        (pooled, self.formula.default(pooled, &sums, |n| logs.ln_own(n)))
+    }
+
+    /// Shows the classes that counted a token, and what it adds to its default there.
+    #[inline]
+    pub(crate) fn for_each_extra(
+        &self,
+        token: usize,
+        (pooled, default): (f64, f64),
+        sums: &[Sums],
+        logs: &CountLogs,
+        mut each: impl FnMut(usize, Extra),
+    ) {
+        let (formula, counts) = (self.formula, &self.statistics.counts);
+        let (presence, complement) = (formula.counts_presence(), formula.is_complement());
+        let ln_own = |n| logs.ln_own(n);
+        let count = |documents, terms| if presence { documents } else { terms };
+        if formula.extra_is_plain() {
+            // The same as below, for millions of cells: what does not depend on the cell is asked once.
+            counts.for_each_cell(token, |class, documents, terms| {
+                let log = ln_counted(complement, count(documents, terms), pooled, ln_own) - default;
+                each(class, Extra { log, certain: false });
+            });
+        } else {
+            counts.for_each_cell(token, |class, documents, terms| {
+                each(class, formula.extra(count(documents, terms), pooled, default, &sums[class], ln_own));
+            });
+        }
     }
 
     /// log P(document | class) for every class, as if one training row that holds this document had not been there.
@@ -358,6 +403,7 @@ impl<'a> TextEstimate<'a> {
         let amount: f64 = left.tokens.iter().map(|token| token.amount).sum();
         let impossible = self.formula.zero_is_impossible();
         let (own, _) = self.formula.added(self.tokens);
+        let ln_own = |n| ln(n + own);
         for (class, score) in scores.iter_mut().enumerate() {
             let sums = left.sums[class];
             let mut hits = 0;
@@ -365,11 +411,11 @@ impl<'a> TextEstimate<'a> {
             *score = amount * self.formula.constant(&sums);
             for token in &left.tokens {
                 let pooled = token.pooled;
-                let default = self.formula.default(pooled, &sums);
+                let default = self.formula.default(pooled, &sums, ln_own);
                 *score += token.amount * default;
                 let count = token.cell(class).now;
                 if count > 0.0 {
-                    let extra = self.formula.extra(count, pooled, default, &sums, |n| ln(n + own));
+                    let extra = self.formula.extra(count, pooled, default, &sums, ln_own);
                     *score += token.amount * extra.log;
                     hits += 1;
                     certain += u32::from(extra.certain);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::estimate::{Base, CountLogs, Extra, Sums, TextEstimate};
+use super::estimate::{Base, Sums, TextEstimate};
 use super::lists::{ListSums, Lists};
 use super::rows::{RowSums, Rows};
 use crate::batch::TextColumn;
@@ -229,15 +229,16 @@ impl TextLikelihood {
 /// The logarithms of every token as rows.
 fn rows(estimate: &TextEstimate<'_>, sums: &[Sums]) -> Rows {
     let tokens = estimate.statistics.tokens.len();
-    let mut rows = Rows::new(tokens, sums.len());
+    let mut rows = Rows::with_room(tokens, sums.len());
     let logs = estimate.count_logs();
     for token in 0..tokens {
-        let (pooled, default) = estimate.default(token);
-        rows.set_default(token, default);
-        for_each_extra(estimate, token, pooled, default, sums, &logs, |class, extra| {
-            rows.set_extra(token, class, extra.log);
+        let default = estimate.default(token, &logs);
+        rows.push(default.1);
+        estimate.for_each_extra(token, default, sums, &logs, |class, extra| {
+            rows.set_extra(class, extra.log);
         });
     }
+    rows.end();
     rows
 }
 
@@ -245,35 +246,14 @@ fn rows(estimate: &TextEstimate<'_>, sums: &[Sums]) -> Rows {
 fn lists(estimate: &TextEstimate<'_>, sums: &[Sums], mut lists: Lists) -> Lists {
     let logs = estimate.count_logs();
     for token in 0..estimate.statistics.tokens.len() {
-        let (pooled, default) = estimate.default(token);
+        let default = estimate.default(token, &logs);
         if token == 0 || estimate.formula.default_depends_on_token() {
-            lists.push_default(default);
+            lists.push_default(default.1);
         }
-        for_each_extra(estimate, token, pooled, default, sums, &logs, |class, extra| {
-            lists.push(class, extra);
-        });
+        estimate.for_each_extra(token, default, sums, &logs, |class, extra| lists.push(class, extra));
         lists.end_token();
     }
     lists
-}
-
-/// Shows the classes that counted a token, and what it adds there.
-#[inline]
-fn for_each_extra(
-    estimate: &TextEstimate<'_>,
-    token: usize,
-    pooled: f64,
-    default: f64,
-    sums: &[Sums],
-    logs: &CountLogs,
-    mut each: impl FnMut(usize, Extra),
-) {
-    let formula = estimate.formula;
-    let presence = formula.counts_presence();
-    estimate.statistics.counts.for_each_cell(token, |class, documents, terms| {
-        let count = if presence { documents } else { terms };
-        each(class, formula.extra(count, pooled, default, &sums[class], |n| logs.ln_own(n)));
-    });
 }
 
 /// What makes the weights of a class add up to one. Where every weight is zero, nothing is left to divide.

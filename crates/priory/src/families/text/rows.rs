@@ -22,20 +22,28 @@ impl Rows {
         lines <= MOST_LINES && 8 * lines <= TIMES * (cells + tokens)
     }
 
-    /// Rows for so many tokens, to be set, and one more that adds nothing.
-    pub(crate) fn new(tokens: usize, classes: usize) -> Self {
-        Rows(Lines::new(tokens + 1, EXTRAS + classes))
+    /// Room for so many tokens, and one more row.
+    pub(crate) fn with_room(tokens: usize, classes: usize) -> Self {
+        Rows(Lines::with_room(tokens + 1, EXTRAS + classes))
     }
 
-    /// Sets what a token adds in every class.
-    pub(crate) fn set_default(&mut self, token: usize, default: f64) {
+    /// Appends a token, which adds so much in every class.
+    pub(crate) fn push(&mut self, default: f64) {
+        let token = self.0.rows();
+        self.0.push();
         self.0.set(token, DEFAULT, default);
         self.0.set(token, ONE, 1.0);
     }
 
-    /// Sets what it adds to that in one of them.
-    pub(crate) fn set_extra(&mut self, token: usize, class: usize, extra: f64) {
-        self.0.set(token, EXTRAS + class, extra);
+    /// Sets what the last token adds to that in one of them.
+    #[inline]
+    pub(crate) fn set_extra(&mut self, class: usize, extra: f64) {
+        self.0.set(self.0.rows() - 1, EXTRAS + class, extra);
+    }
+
+    /// Ends the table, with a row that adds nothing.
+    pub(crate) fn end(&mut self) {
+        self.0.push();
     }
 
     pub(crate) fn default(&self, token: usize) -> f64 {
