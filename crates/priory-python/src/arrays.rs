@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use numpy::ndarray::{ArrayView1, ArrayView2, s};
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
-use priory::matrix::{self, CountSums, Index, LinearScores, Odd, SparseRow};
+use priory::matrix::{self, CountSums, Index, LinearScores, Odd, SparseRow, SparseRows};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
@@ -309,19 +309,48 @@ impl CsrView<'_> {
         buffer: &'b mut Vec<f64>,
     ) -> CsrRow<'b> {
         let entries = self.starts[row]..self.starts[row + 1];
-        let lent = if threshold.is_none() { self.lent(entries.clone()) } else { None };
-        let values = match lent {
-            Some(values) => values,
-            None => {
-                buffer.clear();
-                self.values.append(entries.clone(), buffer);
-                if let Some(threshold) = threshold {
-                    buffer.iter_mut().for_each(|x| *x = matrix::above(*x, threshold));
-                }
-                buffer
+        self.with_columns(entries.clone(), self.values(entries, threshold, buffer))
+    }
+
+    /// Writes the scores of some rows; threshold and buffer as above.
+    pub(crate) fn score(
+        &self,
+        rows: Range<usize>,
+        threshold: Option<f64>,
+        buffer: &mut Vec<f64>,
+        weights: &LinearScores,
+        scores: &mut [f64],
+    ) -> Result<(), Odd> {
+        let starts = &self.starts[rows.start..=rows.end];
+        let entries = starts[0]..starts[rows.len()];
+        let values = self.values(entries.clone(), threshold, buffer);
+        match self.indices {
+            IndicesView::I32(indices) => {
+                weights.score_sparse(SparseRows { starts, columns: &indices[entries], values }, scores)
             }
-        };
-        self.with_columns(entries, values)
+            IndicesView::I64(indices) => {
+                weights.score_sparse(SparseRows { starts, columns: &indices[entries], values }, scores)
+            }
+        }
+    }
+
+    fn values<'b>(
+        &'b self,
+        entries: Range<usize>,
+        threshold: Option<f64>,
+        buffer: &'b mut Vec<f64>,
+    ) -> &'b [f64] {
+        if threshold.is_none()
+            && let Some(values) = self.lent(entries.clone())
+        {
+            return values;
+        }
+        buffer.clear();
+        self.values.append(entries, buffer);
+        if let Some(threshold) = threshold {
+            buffer.iter_mut().for_each(|x| *x = matrix::above(*x, threshold));
+        }
+        buffer
     }
 
     /// Asks the memory for a row that is needed soon.
@@ -365,13 +394,6 @@ impl CsrRow<'_> {
         match self {
             CsrRow::I32(row) => sums.observe_sparse(row, class, weight, negative_allowed),
             CsrRow::I64(row) => sums.observe_sparse(row, class, weight, negative_allowed),
-        }
-    }
-
-    pub(crate) fn score(self, weights: &LinearScores, scores: &mut [f64]) -> Result<(), Odd> {
-        match self {
-            CsrRow::I32(row) => weights.score_sparse(row, scores),
-            CsrRow::I64(row) => weights.score_sparse(row, scores),
         }
     }
 

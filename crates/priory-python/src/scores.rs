@@ -252,10 +252,7 @@ impl LinearScorer {
                 let x = x.view()?;
                 columns_agree(x.columns, expected)?;
                 let score = |rows: Range<usize>, buffer: &mut Vec<f64>, to: &mut [f64]| {
-                    for (row, to) in rows.zip(to.chunks_exact_mut(classes)) {
-                        x.row(row, threshold, buffer).score(scores, to).map_err(odd)?;
-                    }
-                    Ok(())
+                    x.score(rows, threshold, buffer, scores, to).map_err(odd)
                 };
                 Scorer::new(x.blocks(SCORED), classes, score).run(py, wanted)
             }

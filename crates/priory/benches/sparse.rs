@@ -7,7 +7,7 @@
 //! The folder holds a matrix X in compressed rows and its classes y, as raw little-endian arrays that Python writes:
 //!
 //! ```text
-//! X.indptr[1:].astype("<u8").tofile("ends"); X.indices.astype("<u4").tofile("ids")
+//! X.indptr.astype("<u8").tofile("starts"); X.indices.astype("<u4").tofile("ids")
 //! X.data.astype("<u4").tofile("counts"); y.astype("<u4").tofile("classes")
 //! ```
 //!
@@ -17,12 +17,13 @@
 #![expect(clippy::print_stdout, reason = "figures are what a benchmark is for")]
 
 use std::fs;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Instant;
 
-use priory::matrix::{self, CountSums, LinearScores, SparseRow};
+use priory::matrix::{self, CountSums, LinearScores, SparseRow, SparseRows};
 use priory::{
     Batch, BatchColumn, Column, Family, Kind, Model, Schema, Settings, Smoothing, Statistics, TextColumn,
     TextModel, Vocabulary,
@@ -32,7 +33,8 @@ use priory::{
 const ROWS: usize = 16_384;
 
 struct Matrix {
-    ends: Vec<usize>,
+    /// Where rows begin, and where the last one ends.
+    starts: Vec<usize>,
     ids: Vec<u32>,
     counts: Vec<u32>,
     values: Vec<f64>,
@@ -48,14 +50,14 @@ fn main() {
     };
     let threads = arguments.next().map_or(2, |threads| threads.parse().expect("a number of threads"));
     let matrix = Matrix::read(Path::new(&folder));
-    println!("{} rows, {} non-zeros, {threads} threads", matrix.ends.len(), matrix.ids.len());
+    println!("{} rows, {} non-zeros, {threads} threads", matrix.classes.len(), matrix.ids.len());
     let (fit, model) = best_of_three(|| matrix.fit(threads));
     let (predict, right) = best_of_three(|| matrix.count_right(&model, threads));
-    let share = right as f64 / matrix.ends.len() as f64;
+    let share = right as f64 / matrix.classes.len() as f64;
     println!("text: fit {fit:.3} s, predict {predict:.3} s, {share:.4} right on the rows themselves");
     let (fit, scores) = best_of_three(|| matrix.fit_plain(threads));
     let (predict, right) = best_of_three(|| matrix.count_right_plain(&scores, threads));
-    let share = right as f64 / matrix.ends.len() as f64;
+    let share = right as f64 / matrix.classes.len() as f64;
     println!("matrix: fit {fit:.3} s, predict {predict:.3} s, {share:.4} right on the rows themselves");
 }
 
@@ -76,22 +78,27 @@ impl Matrix {
         let u32s = |name: &str| -> Vec<u32> {
             bytes(name).as_chunks().0.iter().map(|&chunk| u32::from_le_bytes(chunk)).collect()
         };
-        let ends = bytes("ends").as_chunks().0.iter().map(|&end| u64::from_le_bytes(end) as usize).collect();
+        let starts =
+            bytes("starts").as_chunks().0.iter().map(|&start| u64::from_le_bytes(start) as usize).collect();
         let ids = u32s("ids");
         let columns = ids.iter().max().map_or(0, |&last| last + 1);
         let names: Vec<String> = (0..columns).map(|id| id.to_string()).collect();
         let names = names.iter().map(String::as_str).collect();
         let counts = u32s("counts");
         let values = counts.iter().map(|&count| f64::from(count)).collect();
-        Matrix { ends, ids, counts, values, classes: u32s("classes"), names }
+        Matrix { starts, ids, counts, values, classes: u32s("classes"), names }
+    }
+
+    /// The rows of a batch.
+    fn rows(&self, number: usize) -> Range<usize> {
+        number * ROWS..((number + 1) * ROWS).min(self.classes.len())
     }
 
     /// Some rows, whose entries are copied.
     fn batch(&self, schema: &Schema, number: usize) -> Batch {
-        let rows = number * ROWS..((number + 1) * ROWS).min(self.ends.len());
-        let start = if rows.start == 0 { 0 } else { self.ends[rows.start - 1] };
-        let end = self.ends[rows.end - 1];
-        let ends: Vec<usize> = self.ends[rows.clone()].iter().map(|end| end - start).collect();
+        let rows = self.rows(number);
+        let (start, end) = (self.starts[rows.start], self.starts[rows.end]);
+        let ends: Vec<usize> = self.starts[rows.start + 1..=rows.end].iter().map(|end| end - start).collect();
         let (ids, counts) = (&self.ids[start..end], &self.counts[start..end]);
         let column =
             TextColumn::from_counts(self.names.clone(), &ends, ids, counts).expect("the rows are sorted");
@@ -112,12 +119,12 @@ impl Matrix {
         step: impl Fn(&mut S, &Batch) + Sync,
     ) -> Vec<S> {
         let schema = schema();
-        let batches = self.ends.len().div_ceil(ROWS);
+        let batches = self.classes.len().div_ceil(ROWS);
         share(batches, threads, start, |state, number| step(state, &self.batch(&schema, number)))
     }
 
     fn row(&self, row: usize) -> SparseRow<'_, u32> {
-        let entries = row.checked_sub(1).map_or(0, |before| self.ends[before])..self.ends[row];
+        let entries = self.starts[row]..self.starts[row + 1];
         SparseRow { columns: &self.ids[entries.clone()], values: &self.values[entries] }
     }
 
@@ -162,15 +169,20 @@ impl Matrix {
 
     fn count_right_plain(&self, scores: &LinearScores, threads: usize) -> usize {
         let known = self.classes.iter().max().map_or(0, |&class| class as usize + 1);
-        let blocks = self.ends.len().div_ceil(ROWS);
-        let step = |right: &mut usize, block: usize| {
-            let mut joint = vec![0.0; known];
-            for row in block * ROWS..((block + 1) * ROWS).min(self.ends.len()) {
-                scores.score_sparse(self.row(row), &mut joint).expect("the counts are finite");
-                *right += usize::from(matrix::best(&joint, known).next() == Some(self.classes[row] as usize));
-            }
+        let blocks = self.classes.len().div_ceil(ROWS);
+        let step = |(right, joint): &mut (usize, Vec<f64>), block: usize| {
+            let rows = self.rows(block);
+            let starts = &self.starts[rows.start..=rows.end];
+            let entries = starts[0]..starts[rows.len()];
+            let (columns, values) = (&self.ids[entries.clone()], &self.values[entries]);
+            joint.resize(rows.len() * known, 0.0);
+            scores
+                .score_sparse(SparseRows { starts, columns, values }, joint)
+                .expect("the counts are finite");
+            let best = matrix::best(joint, known).zip(&self.classes[rows]);
+            *right += best.filter(|(best, class)| *best == **class as usize).count();
         };
-        share(blocks, threads, || 0, step).into_iter().sum()
+        share(blocks, threads, Default::default, step).into_iter().map(|(right, _)| right).sum()
     }
 
     fn fit(&self, threads: usize) -> Model {

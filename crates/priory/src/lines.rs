@@ -8,6 +8,14 @@ pub(crate) const LANES: usize = 8;
 #[repr(align(64))]
 pub(crate) struct Line(pub(crate) [f64; LANES]);
 
+impl Line {
+    /// Adds a multiple of other numbers.
+    #[inline(always)]
+    pub(crate) fn add(&mut self, times: f64, line: &Line) {
+        self.0.iter_mut().zip(line.0).for_each(|(sum, x)| *sum += times * x);
+    }
+}
+
 /// Rows of the same number of lines; what is left over at their ends is zero.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Lines {
@@ -51,6 +59,14 @@ impl Lines {
     #[inline(always)]
     pub(crate) fn row(&self, row: usize) -> &[Line] {
         &self.lines[row * self.width..][..self.width]
+    }
+
+    /// All rows, if they have so many lines: then where one begins takes no multiplication, and how many lines are to be
+    /// read is known beforehand.
+    #[inline(always)]
+    pub(crate) fn of_width<const WIDTH: usize>(&self) -> &[[Line; WIDTH]] {
+        assert_eq!(self.width, WIDTH);
+        self.lines.as_chunks().0
     }
 
     #[inline]

@@ -4,7 +4,7 @@ use std::f64::consts::PI;
 
 use priory::matrix::{
     self, CodeScores, CodeSums, CountSums, CovarianceSums, GaussianScores, GaussianSums, LinearScores,
-    SparseRow,
+    SparseRow, SparseRows,
 };
 use proptest::prelude::*;
 
@@ -102,11 +102,25 @@ proptest! {
         let bias: Vec<f64> = (0..many).map(|i| i as f64).collect();
         let mut dense = vec![0.0; classes.len() * many];
         LinearScores::new(&weights, &bias, false).score(&values, &mut dense);
-        let mut sparse = dense.clone();
         let scores = LinearScores::new(&weights, &bias, true);
-        for (x, scored) in values.chunks_exact(COLUMNS).zip(sparse.chunks_exact_mut(many)) {
-            let (columns, values) = compressed(x);
-            scores.score_sparse(SparseRow { columns: &columns, values: &values }, scored).unwrap();
+        let (mut starts, mut columns, mut entries) = (vec![7], Vec::new(), Vec::new());
+        for x in values.chunks_exact(COLUMNS) {
+            let (of_row, x) = compressed(x);
+            columns.extend(of_row);
+            entries.extend(x);
+            starts.push(7 + entries.len());
+        }
+        let all = SparseRows { starts: &starts, columns: &columns, values: &entries };
+        let mut sparse = dense.clone();
+        scores.score_sparse(all, &mut sparse).unwrap();
+        // A row has the same bits alone.
+        for (row, scored) in sparse.chunks_exact(many).enumerate() {
+            let starts = &starts[row..row + 2];
+            let of_row = starts[0] - 7..starts[1] - 7;
+            let one = SparseRows { starts, columns: &columns[of_row.clone()], values: &entries[of_row] };
+            let mut alone = vec![0.0; many];
+            scores.score_sparse(one, &mut alone).unwrap();
+            prop_assert_eq!(alone, scored);
         }
         for (row, x) in values.chunks_exact(COLUMNS).enumerate() {
             for class in 0..many {
@@ -230,14 +244,18 @@ fn odd_sparse_rows_are_refused() {
         (&[0, 1], &[1.0, -0.5], matrix::Odd::Negative),
     ];
     for (columns, values, odd) in rows {
-        let row = SparseRow { columns, values };
-        assert_eq!(sums.observe_sparse(row, 1, None, false), Err(odd));
-        let scored = scores.score_sparse(row, &mut [0.0; 2]);
+        assert_eq!(sums.observe_sparse(SparseRow { columns, values }, 1, None, false), Err(odd));
+        let rows = SparseRows { starts: &[0, columns.len()], columns, values };
+        let scored = scores.score_sparse(rows, &mut [0.0; 2]);
         assert_eq!(scored, if odd == matrix::Odd::Negative { Ok(()) } else { Err(odd) });
+    }
+    for starts in [&[0, 1][..], &[0, 3], &[0, 1, 0, 2], &[3, 1], &[]] {
+        let rows = SparseRows { starts, columns: &[0, 1], values: &[1.0; 2] };
+        assert_eq!(scores.score_sparse(rows, &mut [0.0; 6]), Err(matrix::Odd::Beyond), "{starts:?}");
     }
     assert_eq!(sums.to_bytes(), empty);
     // A row that overflows is no error.
-    let row = SparseRow { columns: &[0_u32, 1], values: &[f64::MAX; 2] };
+    let row = SparseRows { starts: &[0, 2], columns: &[0_u32, 1], values: &[f64::MAX; 2] };
     let scores = LinearScores::new(&[2.0; 3], &[0.0], true);
     let mut scored = [0.0];
     assert_eq!(scores.score_sparse(row, &mut scored), Ok(()));

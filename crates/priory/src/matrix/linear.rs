@@ -3,7 +3,7 @@
 //! That is what multinomial, complement and Bernoulli naive Bayes and linear discriminants come to. 0 · ∞ is 0 here: a
 //! word that is not there does not matter, however impossible it would be.
 
-use super::{Index, Odd, SparseRow, check};
+use super::{Index, Odd, SparseRow, SparseRows, check};
 use crate::lines::{LANES, Line, Lines};
 use crate::moments::engine::{Loop, ask, vectorized};
 
@@ -64,27 +64,44 @@ impl LinearScores {
         }
     }
 
-    /// Writes the scores of a sparse row, for which the weights were taken.
+    /// Writes the scores of sparse rows, for which the weights were taken.
+    ///
+    /// ```
+    /// use priory::matrix::{LinearScores, SparseRows};
+    ///
+    /// let scores = LinearScores::new(&[0.5, 1.0, 2.0, 4.0], &[10.0, 20.0], true);
+    /// let mut scored = [0.0; 4];
+    /// scores.score_sparse(SparseRows { starts: &[0, 1, 3], columns: &[1, 0, 1], values: &[3.0, 1.0, 1.0] }, &mut scored)?;
+    /// assert_eq!(scored, [13.0, 32.0, 11.5, 26.0]);
+    /// # Ok::<(), priory::matrix::Odd>(())
+    /// ```
     ///
     /// # Errors
     /// If an entry is not finite, or beyond the columns.
-    pub fn score_sparse<I: Index>(&self, row: SparseRow<'_, I>, scores: &mut [f64]) -> Result<(), Odd> {
+    pub fn score_sparse<I: Index>(&self, rows: SparseRows<'_, I>, scores: &mut [f64]) -> Result<(), Odd> {
+        rows.check()?;
         let mut fit = Ok(());
-        vectorized(SparseWork { weights: self, row, scores, fit: &mut fit });
+        vectorized(SparseWork { weights: self, rows, scores, fit: &mut fit });
         fit?;
-        // What is not finite makes all scores so.
-        if scores.iter().all(|score| score.is_finite()) {
+        // What is not finite makes all scores of its row so.
+        if scores.iter().fold(true, |finite, score| finite & score.is_finite()) {
             return Ok(());
         }
-        check(row.values, true)?;
+        check(rows.values, true)?;
         if !self.finite {
-            scores.copy_from_slice(&self.bias);
-            for (column, x) in row.entries().filter(|(_, x)| *x != 0.0) {
-                let weights = self.by_column.row(column).iter().flat_map(|Line(line)| line);
-                scores.iter_mut().zip(weights).for_each(|(score, weight)| *score += x * weight);
-            }
+            let rows = scores.chunks_exact_mut(self.bias.len().max(1)).zip(rows.rows());
+            rows.for_each(|(scores, row)| self.score_around_zeros(row, scores));
         }
         Ok(())
+    }
+
+    /// Writes the scores of a row whose zeros do not count, whatever their weights are.
+    fn score_around_zeros<I: Index>(&self, row: SparseRow<'_, I>, scores: &mut [f64]) {
+        scores.copy_from_slice(&self.bias);
+        for (column, x) in row.entries().filter(|(_, x)| *x != 0.0) {
+            let weights = self.by_column.row(column).iter().flat_map(|Line(line)| line);
+            scores.iter_mut().zip(weights).for_each(|(score, weight)| *score += x * weight);
+        }
     }
 }
 
@@ -138,51 +155,60 @@ fn dots<const N: usize>(rows: &[f64], weights: &[f64]) -> [f64; N] {
 
 struct SparseWork<'a, I> {
     weights: &'a LinearScores,
-    row: SparseRow<'a, I>,
+    rows: SparseRows<'a, I>,
     scores: &'a mut [f64],
     fit: &'a mut Result<(), Odd>,
 }
 
 impl<I: Index> Loop for SparseWork<'_, I> {
     #[inline(always)]
-    fn run(mut self) {
-        *self.fit = self.row.check_columns(self.weights.columns);
-        if self.fit.is_err() {
-            return;
-        }
-        let lines = self.weights.start.len();
-        let mut first = 0;
-        while first < lines {
-            first += match lines - first {
-                1 => self.add::<1>(first),
-                2 => self.add::<2>(first),
-                3 => self.add::<3>(first),
-                _ => self.add::<4>(first),
-            };
+    fn run(self) {
+        // Sums of few lines stay in registers.
+        match self.weights.by_column.width() {
+            1 => self.score_few::<1>(),
+            2 => self.score_few::<2>(),
+            3 => self.score_few::<3>(),
+            4 => self.score_few::<4>(),
+            width => {
+                let weights = &self.weights.by_column;
+                let of_column = |column| (column < weights.rows()).then(|| weights.row(column));
+                self.score(vec![Line::default(); width], of_column);
+            }
         }
     }
 }
 
-impl<I: Index> SparseWork<'_, I> {
-    /// Writes the scores of the classes in N lines, for which there are registers; returns N.
+impl<'a, I: Index> SparseWork<'a, I> {
+    /// Classes that take `WIDTH` lines.
     #[inline(always)]
-    fn add<const N: usize>(&mut self, first: usize) -> usize {
-        let LinearScores { by_column, start, .. } = self.weights;
-        let mut sums: [[f64; LANES]; N] = std::array::from_fn(|line| start[first + line].0);
-        let weights_of = |column: usize| &by_column.row(column)[first..][..N];
-        self.row.columns.iter().take(AHEAD).for_each(|column| ask(weights_of(column.column())));
-        for (i, (column, x)) in self.row.entries().enumerate() {
-            if let Some(later) = self.row.columns.get(i + AHEAD) {
-                ask(weights_of(later.column()));
+    fn score_few<const WIDTH: usize>(self) {
+        let weights = self.weights.by_column.of_width::<WIDTH>();
+        self.score([Line::default(); WIDTH], |column| weights.get(column).map(|lines| &lines[..]));
+    }
+
+    /// Takes weights from `of_column`, and keeps the sums of a row in `sums`.
+    #[inline(always)]
+    fn score(self, mut sums: impl AsMut<[Line]>, of_column: impl Fn(usize) -> Option<&'a [Line]>) {
+        let SparseRows { columns, values, .. } = self.rows;
+        let ask_for = |column: &I| of_column(column.column()).into_iter().for_each(ask);
+        columns.iter().take(AHEAD).for_each(ask_for);
+        let mut later = columns.iter().skip(AHEAD);
+        let mut entries = columns.iter().zip(values);
+        let scores = self.scores.chunks_exact_mut(self.weights.bias.len().max(1));
+        for (scores, length) in scores.zip(self.rows.lengths()) {
+            let sums = sums.as_mut();
+            sums.copy_from_slice(&self.weights.start);
+            for (column, &x) in entries.by_ref().take(length) {
+                later.next().into_iter().for_each(ask_for);
+                let Some(weights) = of_column(column.column()) else {
+                    *self.fit = Err(Odd::Beyond);
+                    return;
+                };
+                sums.iter_mut().zip(weights).for_each(|(sum, weights)| sum.add(x, weights));
             }
-            let weights = weights_of(column);
-            for (sums, Line(weights)) in sums.iter_mut().zip(weights) {
-                (0..LANES).for_each(|lane| sums[lane] += x * weights[lane]);
+            for (scores, Line(sums)) in scores.chunks_mut(LANES).zip(sums) {
+                scores.copy_from_slice(&sums[..scores.len()]);
             }
         }
-        for (scores, sums) in self.scores[first * LANES..].chunks_mut(LANES).zip(&sums) {
-            scores.copy_from_slice(&sums[..scores.len()]);
-        }
-        N
     }
 }

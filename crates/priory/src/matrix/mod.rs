@@ -23,7 +23,7 @@ pub use covariance::CovarianceSums;
 pub use gaussian::{GaussianScores, GaussianSums, Gaussians};
 pub use labels::{encode, order};
 pub use linear::LinearScores;
-pub use sparse::{Index, SparseRow};
+pub use sparse::{Index, SparseRow, SparseRows};
 
 use crate::posterior::{argmax, exp_of_negative, largest, log_sum};
 

@@ -60,3 +60,40 @@ impl<I: Index> SparseRow<'_, I> {
         self.columns.iter().zip(self.values).map(|(column, &x)| (column.column(), x))
     }
 }
+
+/// Several rows, one after the other.
+#[derive(Debug, Clone, Copy)]
+pub struct SparseRows<'a, I> {
+    /// Where each row begins, and where the last one ends, counted from anywhere: the entries given here are those from the
+    /// first of these numbers on.
+    pub starts: &'a [usize],
+    /// The column of each entry.
+    pub columns: &'a [I],
+    /// The entries.
+    pub values: &'a [f64],
+}
+
+impl<'a, I: Index> SparseRows<'a, I> {
+    /// Whether the rows take up all entries.
+    pub(super) fn check(&self) -> Result<(), Odd> {
+        let all =
+            self.starts.first().zip(self.starts.last()).map_or(0, |(start, end)| end.wrapping_sub(*start));
+        let fit = self.starts.is_sorted() && [self.columns.len(), self.values.len()] == [all; 2];
+        if fit { Ok(()) } else { Err(Odd::Beyond) }
+    }
+
+    /// How many entries each row has.
+    #[inline(always)]
+    pub(super) fn lengths(&self) -> impl Iterator<Item = usize> + use<'a, I> {
+        self.starts.windows(2).map(|row| row[1] - row[0])
+    }
+
+    /// The rows, which take up all entries.
+    pub(super) fn rows(&self) -> impl Iterator<Item = SparseRow<'a, I>> {
+        let SparseRows { starts, columns, values } = *self;
+        starts.windows(2).map(move |row| {
+            let entries = row[0] - starts[0]..row[1] - starts[0];
+            SparseRow { columns: &columns[entries.clone()], values: &values[entries] }
+        })
+    }
+}

@@ -60,7 +60,7 @@ impl Rows {
     pub(crate) fn add_up(&self, entries: &[(u32, u32)], ends: &[usize], amounts: &[f64], sums: &mut RowSums) {
         sums.0.clear();
         sums.0.resize(ends.len() * self.0.width(), Line::default());
-        vectorized(AddUp { of: Entries { rows: &self.0, entries, amounts }, ends, sums: &mut sums.0 });
+        vectorized(AddUp { rows: &self.0, entries, ends, amounts, sums: &mut sums.0 });
     }
 
     /// What [`add_up`](Self::add_up) has found for a document: Σ x, Σ x default, and Σ x extra of each class.
@@ -79,44 +79,39 @@ impl Rows {
 pub(crate) struct RowSums(Vec<Line>);
 
 struct AddUp<'a> {
-    of: Entries<'a>,
-    ends: &'a [usize],
-    sums: &'a mut [Line],
-}
-
-/// The tokens of documents.
-#[derive(Clone, Copy)]
-struct Entries<'a> {
     rows: &'a Lines,
     entries: &'a [(u32, u32)],
+    ends: &'a [usize],
     amounts: &'a [f64],
+    sums: &'a mut [Line],
 }
 
 impl Loop for AddUp<'_> {
     #[inline(always)]
     fn run(self) {
         // Sums of few lines stay in registers.
-        match self.of.rows.width() {
-            1 => self.add_up::<1>(),
-            2 => self.add_up::<2>(),
-            3 => self.add_up::<3>(),
-            4 => self.add_up::<4>(),
+        match self.rows.width() {
+            1 => self.add_up_few::<1>(),
+            2 => self.add_up_few::<2>(),
+            3 => self.add_up_few::<3>(),
+            4 => self.add_up_few::<4>(),
             _ => self.add_up_many(),
         }
     }
 }
 
-impl AddUp<'_> {
+impl<'a> AddUp<'a> {
     /// Rows of `WIDTH` lines.
     #[inline(always)]
-    fn add_up<const WIDTH: usize>(self) {
+    fn add_up_few<const WIDTH: usize>(self) {
+        let rows = self.rows.of_width::<WIDTH>();
+        let last = rows.len() - 1;
+        let mut tokens = self.tokens(|token| &rows[token.min(last)][..]);
         let mut start = 0;
         for (document, &end) in self.sums.as_chunks_mut::<WIDTH>().0.iter_mut().zip(self.ends) {
             let mut sums = [Line::default(); WIDTH];
-            for i in start..end {
-                let (amount, row) = self.of.get(i);
-                let row: &[Line; WIDTH] = row.try_into().expect("a row has as many lines");
-                sums.iter_mut().zip(row).for_each(|(sum, line)| add(sum, amount, line));
+            for (amount, row) in tokens.by_ref().take(end - start) {
+                sums.iter_mut().zip(row).for_each(|(sum, line)| sum.add(amount, line));
             }
             *document = sums;
             start = end;
@@ -125,36 +120,31 @@ impl AddUp<'_> {
 
     #[inline(always)]
     fn add_up_many(self) {
+        let last = self.rows.rows() - 1;
+        let mut tokens = self.tokens(|token| self.rows.row(token.min(last)));
         let mut start = 0;
-        for (sums, &end) in self.sums.chunks_exact_mut(self.of.rows.width()).zip(self.ends) {
-            for i in start..end {
-                let (amount, row) = self.of.get(i);
-                sums.iter_mut().zip(row).for_each(|(sum, line)| add(sum, amount, line));
+        for (sums, &end) in self.sums.chunks_exact_mut(self.rows.width()).zip(self.ends) {
+            for (amount, row) in tokens.by_ref().take(end - start) {
+                sums.iter_mut().zip(row).for_each(|(sum, line)| sum.add(amount, line));
             }
             start = end;
         }
     }
-}
 
-impl<'a> Entries<'a> {
-    /// What the i-th token counts, and its row. Rows are needed in no order of theirs: one is asked for some tokens before.
+    /// What each token counts, and its row. Rows are needed in no order of theirs: one is asked for some tokens before.
     #[inline(always)]
-    fn get(self, i: usize) -> (f64, &'a [Line]) {
+    fn tokens<R: Fn(usize) -> &'a [Line]>(
+        &self,
+        row: R,
+    ) -> impl Iterator<Item = (f64, &'a [Line])> + use<'a, R> {
         const AHEAD: usize = 32;
-        if let Some(later) = self.entries.get(i + AHEAD) {
-            ask(self.row(later));
-        }
-        (self.amounts.get(i).copied().unwrap_or(1.0), self.row(&self.entries[i]))
+        let mut amounts = self.amounts.iter();
+        let mut later = self.entries.iter().skip(AHEAD);
+        self.entries.iter().map(move |&(token, _)| {
+            if let Some(&(later, _)) = later.next() {
+                ask(row(later as usize));
+            }
+            (amounts.next().copied().unwrap_or(1.0), row(token as usize))
+        })
     }
-
-    /// The row of a token, or the last, which adds nothing.
-    #[inline(always)]
-    fn row(self, &(token, _): &(u32, u32)) -> &'a [Line] {
-        self.rows.row((token as usize).min(self.rows.rows() - 1))
-    }
-}
-
-#[inline(always)]
-fn add(sum: &mut Line, amount: f64, line: &Line) {
-    sum.0.iter_mut().zip(line.0).for_each(|(sum, x)| *sum += amount * x);
 }
