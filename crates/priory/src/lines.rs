@@ -1,7 +1,5 @@
 //! A table whose rows are whole lines of the cache: for numbers that are needed together, in no order of the rows.
 
-use crate::moments::engine::with_room;
-
 /// So many numbers the memory delivers at once.
 pub(crate) const LANES: usize = 8;
 
@@ -30,15 +28,13 @@ impl Lines {
     /// So many rows of so many zeros.
     pub(crate) fn new(rows: usize, numbers: usize) -> Self {
         let width = lines_for(numbers);
-        let mut lines = with_room(rows * width);
-        lines.resize(rows * width, Line::default());
-        Lines { lines, rows, width }
+        Lines { lines: vec![Line::default(); rows * width], rows, width }
     }
 
     /// No rows yet, but room for so many.
     pub(crate) fn with_room(rows: usize, numbers: usize) -> Self {
         let width = lines_for(numbers);
-        Lines { lines: with_room(rows * width), rows: 0, width }
+        Lines { lines: Vec::with_capacity(rows * width), rows: 0, width }
     }
 
     /// Appends a row of zeros, to be set while it is near.

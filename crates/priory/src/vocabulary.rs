@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 
 use foldhash::fast::RandomState;
 
-use crate::moments::engine::{ask, with_room};
+use crate::moments::engine::ask;
 use crate::numerics::ordered_bits;
 
 /// Distinct strings, numbered from zero. Two vocabularies are matched by name, never by number.
@@ -318,7 +318,7 @@ impl Vocabulary {
             self.slots = self.late.take().unwrap_or_else(|| self.index(slots_for(self.len() + 1)));
         }
         if self.len() >= names_in(self.slots.len()) {
-            let room = free_slots(2 * self.slots.len());
+            let room = vec![FREE_SLOT; 2 * self.slots.len()];
             let old = std::mem::replace(&mut self.slots, room);
             // What came early is frequent: it gets its place first, where it is found at once.
             let early = self.len() as u32 / 8;
@@ -349,7 +349,7 @@ impl Vocabulary {
     fn index(&self, slots: usize) -> Vec<Slot> {
         /// Names are asked for so many before they are put in place.
         const AT_ONCE: usize = 64;
-        let mut slots = free_slots(slots);
+        let mut slots = vec![FREE_SLOT; slots];
         let mut next: Vec<(u64, Slot)> = Vec::with_capacity(AT_ONCE);
         let order = self.order.as_deref().unwrap_or_default();
         let mut ids = order.iter().map(|&id| id as usize).chain(order.len()..self.len()).peekable();
@@ -425,13 +425,6 @@ fn find(slots: &[Slot], hash: u64, same: impl Fn(&Slot) -> bool) -> usize {
         place = (place + 1) & last;
     }
     place
-}
-
-/// A table without names.
-fn free_slots(slots: usize) -> Vec<Slot> {
-    let mut table = with_room(slots);
-    table.resize(slots, FREE_SLOT);
-    table
 }
 
 const FEWEST_SLOTS: usize = 16;

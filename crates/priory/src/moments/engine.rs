@@ -158,24 +158,3 @@ fn ask_after<T>(values: &[T], bytes: usize) {
     #[cfg(not(target_arch = "x86_64"))]
     let _ = (values, bytes);
 }
-
-/// A vector with room for so many values, in large pages where the system has them: whoever looks things up all over a
-/// table of some megabytes waits half the time for the table that says where a page is.
-#[cfg_attr(target_os = "linux", expect(unsafe_code, reason = "takes an address"))]
-pub(crate) fn with_room<T>(values: usize) -> Vec<T> {
-    let room = Vec::<T>::with_capacity(values);
-    #[cfg(target_os = "linux")]
-    {
-        const LARGE_PAGE: usize = 2 << 20;
-        /// Pages are at most as large, and advice is given about whole pages.
-        const PAGE: usize = 1 << 16;
-        let start = room.as_ptr().cast::<u8>().cast_mut();
-        let before = start.align_offset(PAGE);
-        let bytes = (room.capacity() * size_of::<T>()).saturating_sub(before) / PAGE * PAGE;
-        if bytes >= LARGE_PAGE {
-            // SAFETY: these bytes belong to the room. The advice does not change what they hold, and may be passed over.
-            unsafe { libc::madvise(start.wrapping_add(before).cast(), bytes, libc::MADV_HUGEPAGE) };
-        }
-    }
-    room
-}
