@@ -57,12 +57,18 @@ impl<'a, S: Signs> Marks<'a, S> {
 
     #[inline(always)]
     fn look_at(&mut self, base: usize) {
-        let rest = self.text.get(base..).unwrap_or_default();
         self.base = base;
-        self.bits = match rest.first_chunk() {
-            Some(bytes) => bits(bytes, self.signs),
-            None => bits(&padded(rest), self.signs),
-        };
+        self.bits = bits_at(self.text, base, self.signs);
+    }
+}
+
+/// One bit for each of the 64 bytes from here on. Not a part of the loops that need it: they need the registers.
+#[inline(never)]
+fn bits_at(text: &[u8], base: usize, signs: impl Signs) -> u64 {
+    let rest = text.get(base..).unwrap_or_default();
+    match rest.first_chunk() {
+        Some(bytes) => bits(bytes, signs),
+        None => bits(&padded(rest), signs),
     }
 }
 

@@ -68,10 +68,24 @@ pub struct TextColumn {
     /// How many entries there were in earlier batches of these tokens. The mark of a token is the number of its last
     /// entry among all of them, counted from 1: what is not above the entries of earlier documents is none of this one.
     earlier: usize,
-    /// Tokens of the document that is being read and that were not looked up yet.
-    waiting: Vec<AskedName>,
+    waiting: Waiting,
     /// What was read, row by row, if it is wanted: see [`keep_documents`](Self::keep_documents).
     written: Option<Vec<String>>,
+}
+
+/// Tokens of the document that is being read and that were not looked up yet: one by one, each would wait for the memory
+/// by itself.
+#[derive(Debug, Clone)]
+struct Waiting {
+    names: Box<[AskedName; 64]>,
+    /// How many of these places are taken.
+    count: usize,
+}
+
+impl Default for Waiting {
+    fn default() -> Self {
+        Waiting { names: Box::new([AskedName::default(); 64]), count: 0 }
+    }
 }
 
 /// Which tokens the numbers of a column stand for. It stays the same while tokens are only added, from one batch to the
@@ -484,12 +498,14 @@ impl TextColumn {
     /// Adds a token that is short, as most are.
     #[inline(always)]
     pub fn add_short(&mut self, token: ShortName) {
-        // Looked up one by one, each would wait for the memory by itself.
-        const MOST_WAITING: usize = 64;
-        self.waiting.push(self.tokens.ask(token));
-        if self.waiting.len() == MOST_WAITING {
+        let name = self.tokens.ask(token);
+        if let Some(place) = self.waiting.names.get_mut(self.waiting.count) {
+            *place = name;
+        } else {
             self.count_waiting();
+            self.waiting.names[0] = name;
         }
+        self.waiting.count += 1;
     }
 
     fn add_long(&mut self, token: &str) {
@@ -499,10 +515,12 @@ impl TextColumn {
         counter.finish();
     }
 
+    #[inline(never)]
     fn count_waiting(&mut self) {
-        let mut counter = Counter::new(&mut self.entries, &self.rows, self.earlier, self.waiting.len());
-        for name in self.waiting.drain(..) {
-            counter.count(self.tokens.intern_asked(&name));
+        let waiting = &self.waiting.names[..std::mem::take(&mut self.waiting.count)];
+        let mut counter = Counter::new(&mut self.entries, &self.rows, self.earlier, waiting.len());
+        for name in waiting {
+            counter.count(self.tokens.intern_asked(name));
         }
         counter.finish();
     }
@@ -572,7 +590,7 @@ impl TextColumn {
         }
         self.entries.clear();
         self.rows.clear();
-        self.waiting.clear();
+        self.waiting.count = 0;
         self.written.iter_mut().for_each(Vec::clear);
     }
 

@@ -74,7 +74,7 @@ fn spelling(name: &str) -> Spelling {
 }
 
 /// A name of at most 16 bytes, by value: to read, hash and compare one takes the same steps whatever its length.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ShortName {
     spelling: Spelling,
     length: u32,
@@ -125,7 +125,7 @@ static BEGINNINGS: [Spelling; SHORT + 1] = {
 };
 
 /// A short name whose place in the table was asked for.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct AskedName {
     name: ShortName,
     hash: u64,

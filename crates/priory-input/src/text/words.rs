@@ -90,14 +90,13 @@ impl WordScanner {
     pub(super) fn scan(&mut self, text: &str, sink: &mut impl Sink) {
         let bytes = text.as_bytes();
         let mut marks = Marks::new(bytes, NoLetters);
+        let case = if self.lower { LOWER_CASE } else { 0 };
         let mut start = 0;
         while start < bytes.len() {
             let end = marks.next();
-            if let Some(short) = self.short_word(bytes, start, end) {
+            if let Some(short) = self.short_word(bytes, start, end, case) {
                 if !sink.short_word(short) {
-                    let word = &text[start..end];
-                    let letters = if ShortName::new(word) == Some(short) { LOWER } else { LETTER };
-                    self.plain_word(word, letters, sink);
+                    sink.word(short.write(&mut [0; 16]));
                 }
                 start = end + 1;
             } else {
@@ -107,10 +106,10 @@ impl WordScanner {
         }
     }
 
-    /// The letters from `start` to `end`, in the case that is wanted, if they are a short word and white space follows:
-    /// most are, and then all of them take one look.
+    /// The letters from `start` to `end`, with the bits of a case, if they are a short word and white space follows: most
+    /// are, and then all of them take one look.
     #[inline(always)]
-    fn short_word(&self, text: &[u8], start: usize, end: usize) -> Option<ShortName> {
+    fn short_word(&self, text: &[u8], start: usize, end: usize, case: u64) -> Option<ShortName> {
         #[cfg(test)]
         if self.always_general {
             return None;
@@ -121,7 +120,6 @@ impl WordScanner {
         let rest = &text[start..];
         let sixteen: [u8; 16] = rest.first_chunk().copied().unwrap_or_else(|| padded(rest));
         let (eights, _) = sixteen.as_chunks();
-        let case = if self.lower { LOWER_CASE } else { 0 };
         ShortName::ascii([0, 1].map(|i| u64::from_le_bytes(eights[i]) | case), end - start)
     }
 
@@ -163,7 +161,6 @@ impl WordScanner {
         at
     }
 
-    #[inline]
     fn plain_word(&mut self, word: &str, letters: u8, sink: &mut impl Sink) {
         if word.len() > LONGEST_WORD {
             sink.long(word.len());
