@@ -518,6 +518,7 @@ impl TextColumn {
     #[inline(never)]
     fn count_waiting(&mut self) {
         let waiting = &self.waiting.names[..std::mem::take(&mut self.waiting.count)];
+        self.tokens.make_room(waiting.len());
         let mut counter = Counter::new(&mut self.entries, &self.rows, self.earlier, waiting.len());
         for name in waiting {
             counter.count(self.tokens.intern_asked(name));

@@ -224,7 +224,7 @@ impl Vocabulary {
     /// The id of a name, and a number that whoever counts the names may keep with each of them; it is zero at first.
     #[inline]
     pub(crate) fn intern_marked(&mut self, name: &str) -> (usize, &mut u32) {
-        self.make_room();
+        self.make_room(1);
         let spelling = spelling(name);
         let place = self.place(&self.slots, name, spelling);
         if self.slots[place].id == FREE {
@@ -244,10 +244,9 @@ impl Vocabulary {
         AskedName { name, hash }
     }
 
-    /// [`intern_marked`](Self::intern_marked) of a short name.
-    #[inline]
+    /// [`intern_marked`](Self::intern_marked) of a short name, for which there [is room](Self::make_room).
+    #[inline(always)]
     pub(crate) fn intern_asked(&mut self, &AskedName { name, hash }: &AskedName) -> (usize, &mut u32) {
-        self.make_room();
         let same = |slot: &Slot| slot.spelling == name.spelling && slot.length == name.length;
         let place = find(&self.slots, hash, same);
         if self.slots[place].id == FREE {
@@ -304,20 +303,20 @@ impl Vocabulary {
         Vocabulary { bytes, ends, ..Vocabulary::default() }
     }
 
-    /// Makes the table so large that one more name fits.
+    /// Makes the table so large that so many more names fit.
     #[inline]
-    fn make_room(&mut self) {
-        if self.len() >= names_in(self.slots.len()) {
-            self.resize();
+    pub(crate) fn make_room(&mut self, names: usize) {
+        if self.len() + names > names_in(self.slots.len()) {
+            self.resize(names);
         }
     }
 
     #[cold]
-    fn resize(&mut self) {
+    fn resize(&mut self, names: usize) {
         if self.slots.is_empty() {
-            self.slots = self.late.take().unwrap_or_else(|| self.index(slots_for(self.len() + 1)));
+            self.slots = self.late.take().unwrap_or_else(|| self.index(slots_for(self.len() + names)));
         }
-        if self.len() >= names_in(self.slots.len()) {
+        while self.len() + names > names_in(self.slots.len()) {
             let room = vec![FREE_SLOT; 2 * self.slots.len()];
             let old = std::mem::replace(&mut self.slots, room);
             // What came early is frequent: it gets its place first, where it is found at once.
@@ -421,7 +420,8 @@ impl Vocabulary {
 fn find(slots: &[Slot], hash: u64, same: impl Fn(&Slot) -> bool) -> usize {
     let last = slots.len() - 1;
     let mut place = hash as usize & last;
-    while slots[place].id != FREE && !same(&slots[place]) {
+    // Most names are where they are looked for first.
+    while !same(&slots[place]) && slots[place].id != FREE {
         place = (place + 1) & last;
     }
     place
@@ -588,6 +588,7 @@ mod tests {
             (0..text.len()).flat_map(|i| (i..=text.len()).filter_map(move |j| text.get(i..j))).collect();
         let mut vocabulary = Vocabulary::default();
         for name in &names {
+            vocabulary.make_room(1);
             let id = match ShortName::new(name) {
                 Some(short) => vocabulary.intern_asked(&vocabulary.ask(short)).0,
                 None => vocabulary.intern(name),

@@ -143,15 +143,14 @@ impl TextLikelihood {
                 Logs::Rows(rows) => {
                     rows.add_up(documents.entries(), &documents.ends, &documents.amounts, &mut row_sums);
                     for (document, scores) in scores.filter(|(document, _)| documents.met[*document]) {
-                        let (amount, default, extras) = rows.sums_of(&row_sums, document);
+                        let (amount, default, extras) = rows.sums_of(&mut row_sums, document);
                         self.finish(amount, default, extras, scores);
                     }
                 }
                 Logs::Lists(lists) => {
                     for (document, scores) in scores.filter(|(document, _)| documents.met[*document]) {
                         documents.add_up(document, lists, &mut list_sums);
-                        let extras = list_sums.extra.iter().copied();
-                        self.finish(list_sums.amount, list_sums.default, extras, scores);
+                        self.finish(list_sums.amount, list_sums.default, &list_sums.extra, scores);
                         self.rule_out(&list_sums, scores);
                     }
                 }
@@ -161,10 +160,10 @@ impl TextLikelihood {
     }
 
     /// Adds what a document comes to, from its sums, to its scores.
-    fn finish(&self, amount: f64, default: f64, extras: impl Iterator<Item = f64>, scores: &mut [f64]) {
-        for (class, (score, extra)) in scores.iter_mut().zip(extras).enumerate() {
-            let sum = extra + amount * self.constant[class] + default;
-            *score += self.base[class] + self.scale[class] * sum;
+    fn finish(&self, amount: f64, default: f64, extras: &[f64], scores: &mut [f64]) {
+        let of_classes = self.constant.iter().zip(&self.base).zip(&self.scale);
+        for ((score, extra), ((constant, base), scale)) in scores.iter_mut().zip(extras).zip(of_classes) {
+            *score += base + scale * (extra + amount * constant + default);
         }
     }
 
@@ -316,10 +315,13 @@ impl<'a> Documents<'a> {
             }
             let start = end;
             end += document.len();
-            let unknown = self.entries()[start..end].iter().filter(|entry| !self.is_known(entry.0)).count();
-            self.unseen += unknown as u64;
-            self.met.push(unknown < document.len());
-            *evidence |= unknown < document.len();
+            // Several are counted at once.
+            let (entries, tokens) = (&self.entries()[start..end], self.likelihood.tokens.len() as u32);
+            let unknown: u32 = entries.iter().map(|&(token, _)| u32::from(token >= tokens)).sum();
+            self.unseen += u64::from(unknown);
+            let met = (unknown as usize) < document.len();
+            self.met.push(met);
+            *evidence |= met;
             self.ends.push(end);
             if !self.likelihood.formula.counts_presence() {
                 self.likelihood.settings.push_amounts(document, &mut self.amounts);
@@ -330,12 +332,6 @@ impl<'a> Documents<'a> {
     /// The tokens of the documents that were looked up, and how often each occurs.
     fn entries(&self) -> &[(u32, u32)] {
         self.same.unwrap_or(&self.renumbered)
-    }
-
-    /// Whether a number is that of a token which was met.
-    #[inline]
-    fn is_known(&self, number: u32) -> bool {
-        (number as usize) < self.likelihood.tokens.len()
     }
 
     /// Appends a document by the numbers of the model.

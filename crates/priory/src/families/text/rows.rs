@@ -58,25 +58,28 @@ impl Rows {
     /// Adds up one document after the other: the entries of their tokens, where those of each end, and what each counts,
     /// which is 1 if nothing is said. A token without a row adds nothing. The sums are kept in `sums`.
     pub(crate) fn add_up(&self, entries: &[(u32, u32)], ends: &[usize], amounts: &[f64], sums: &mut RowSums) {
-        sums.0.clear();
-        sums.0.resize(ends.len() * self.0.width(), Line::default());
-        vectorized(AddUp { rows: &self.0, entries, ends, amounts, sums: &mut sums.0 });
+        sums.of_all.clear();
+        sums.of_all.resize(ends.len() * self.0.width(), Line::default());
+        vectorized(AddUp { rows: &self.0, entries, ends, amounts, sums: &mut sums.of_all });
     }
 
-    /// What [`add_up`](Self::add_up) has found for a document: Σ x, Σ x default, and Σ x extra of each class.
-    pub(crate) fn sums_of<'a>(
-        &self,
-        sums: &'a RowSums,
-        document: usize,
-    ) -> (f64, f64, impl Iterator<Item = f64> + 'a) {
-        let sums = &sums.0[document * self.0.width()..][..self.0.width()];
-        (sums[0].0[ONE], sums[0].0[DEFAULT], sums.iter().flat_map(|line| line.0).skip(EXTRAS))
+    /// What [`add_up`](Self::add_up) has found for a document: Σ x, Σ x default, and Σ x extra of each class, and some zeros.
+    pub(crate) fn sums_of<'a>(&self, sums: &'a mut RowSums, document: usize) -> (f64, f64, &'a [f64]) {
+        sums.of_document.clear();
+        for Line(line) in &sums.of_all[document * self.0.width()..][..self.0.width()] {
+            sums.of_document.extend_from_slice(line);
+        }
+        (sums.of_document[ONE], sums.of_document[DEFAULT], &sums.of_document[EXTRAS..])
     }
 }
 
 /// Sums of rows.
 #[derive(Default)]
-pub(crate) struct RowSums(Vec<Line>);
+pub(crate) struct RowSums {
+    of_all: Vec<Line>,
+    /// Those of one document, one after the other.
+    of_document: Vec<f64>,
+}
 
 struct AddUp<'a> {
     rows: &'a Lines,
