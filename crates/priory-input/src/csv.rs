@@ -17,7 +17,7 @@
 
 use std::ops::Range;
 
-use memchr::{memchr, memchr_iter, memrchr};
+use memchr::{memchr, memchr_iter, memchr3, memrchr};
 
 use crate::marks::{self, ONES, Signs, TOP};
 
@@ -297,6 +297,10 @@ impl Signs for Dialect {
         let nonzero = |word: u64| ((word & !TOP) + !TOP) | word;
         let differs = |sign: u8| nonzero(eight ^ (u64::from(sign) * ONES));
         !(differs(self.delimiter) & differs(b'\n') & differs(b'"')) & TOP
+    }
+
+    fn find(self, text: &[u8]) -> Option<usize> {
+        memchr3(self.delimiter, b'\n', b'"', text)
     }
 }
 

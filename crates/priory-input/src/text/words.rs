@@ -238,6 +238,10 @@ impl Signs for NoLetters {
         let after_z = lower + (0x7f - u64::from(b'z')) * ONES;
         (!from_a | after_z | eight) & TOP
     }
+
+    fn find(self, text: &[u8]) -> Option<usize> {
+        text.iter().position(|byte| !byte.is_ascii_alphabetic())
+    }
 }
 
 fn clean(characters: impl Iterator<Item = char>, lower: bool, cleaned: &mut String) {
