@@ -89,8 +89,11 @@ impl LinearScores {
         }
         check(rows.values, true)?;
         if !self.finite {
-            let rows = scores.chunks_exact_mut(self.bias.len().max(1)).zip(rows.rows());
-            rows.for_each(|(scores, row)| self.score_around_zeros(row, scores));
+            for (scores, row) in scores.chunks_exact_mut(self.bias.len().max(1)).zip(rows.rows()) {
+                if !scores.iter().all(|score| score.is_finite()) {
+                    self.score_around_zeros(row, scores);
+                }
+            }
         }
         Ok(())
     }
