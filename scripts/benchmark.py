@@ -1,6 +1,7 @@
 """What the benchmarks have in common: where they work, how they measure, and how they report.
 
-scripts/bench, scripts/bench-memory, scripts/bench-python and scripts/bench-text each write their part of docs/benchmarks.md.
+scripts/bench, scripts/bench-memory, scripts/bench-sparse, scripts/bench-python and scripts/bench-text each write their part of
+docs/benchmarks.md.
 """
 
 import argparse
@@ -155,6 +156,26 @@ def arguments(parser, of_what):
     parser.add_argument("--nice", type=int, default=0, help="priority of what is measured; below zero needs root")
     parser.add_argument("--peer", nargs="+", help=argparse.SUPPRESS)
     parser.add_argument("--make", nargs="+", help=argparse.SUPPRESS)
+
+
+def words(rows):
+    """Counts of words that are as frequent as words are, of which each class prefers some."""
+    import numpy as np
+    import scipy.sparse as sp
+
+    many, classes = 100_000, 20
+    random = np.random.default_rng(3)
+    y = random.integers(0, classes, rows)
+    lengths = np.maximum(5, random.gamma(4, 145 / 4, rows)).astype(np.int64)
+    ends = np.concatenate([[0], np.cumsum(lengths)])
+    share = np.cumsum(1 / (np.arange(many) + 2.7))
+    ids = np.minimum(np.searchsorted(share / share[-1], random.random(ends[-1])), many - 1).astype(np.int32)
+    own = np.flatnonzero(random.random(ends[-1]) < 0.05)
+    preferred = random.integers(200, 30_000, (classes, 500))
+    ids[own] = preferred[np.repeat(y, lengths)[own], (500 * random.random(len(own)) ** 2).astype(int)]
+    X = sp.csr_matrix((np.ones(len(ids)), ids, ends), shape=(rows, many))
+    X.sum_duplicates()
+    return X, y
 
 
 def write_section(path, heading, text):
