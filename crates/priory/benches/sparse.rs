@@ -31,6 +31,8 @@ use priory::{
 
 /// Rows of a batch.
 const ROWS: usize = 16_384;
+/// Rows of a matrix that are scored at once: their scores are to stay in a cache.
+const SCORED: usize = 1_024;
 
 struct Matrix {
     /// Where rows begin, and where the last one ends.
@@ -89,14 +91,14 @@ impl Matrix {
         Matrix { starts, ids, counts, values, classes: u32s("classes"), names }
     }
 
-    /// The rows of a batch.
-    fn rows(&self, number: usize) -> Range<usize> {
-        number * ROWS..((number + 1) * ROWS).min(self.classes.len())
+    /// The rows of a block of so many.
+    fn rows(&self, number: usize, size: usize) -> Range<usize> {
+        number * size..((number + 1) * size).min(self.classes.len())
     }
 
     /// Some rows, whose entries are copied.
     fn batch(&self, schema: &Schema, number: usize) -> Batch {
-        let rows = self.rows(number);
+        let rows = self.rows(number, ROWS);
         let (start, end) = (self.starts[rows.start], self.starts[rows.end]);
         let ends: Vec<usize> = self.starts[rows.start + 1..=rows.end].iter().map(|end| end - start).collect();
         let (ids, counts) = (&self.ids[start..end], &self.counts[start..end]);
@@ -169,9 +171,9 @@ impl Matrix {
 
     fn count_right_plain(&self, scores: &LinearScores, threads: usize) -> usize {
         let known = self.classes.iter().max().map_or(0, |&class| class as usize + 1);
-        let blocks = self.classes.len().div_ceil(ROWS);
+        let blocks = self.classes.len().div_ceil(SCORED);
         let step = |(right, joint): &mut (usize, Vec<f64>), block: usize| {
-            let rows = self.rows(block);
+            let rows = self.rows(block, SCORED);
             let starts = &self.starts[rows.start..=rows.end];
             let entries = starts[0]..starts[rows.len()];
             let (columns, values) = (&self.ids[entries.clone()], &self.values[entries]);
