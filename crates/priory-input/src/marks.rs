@@ -76,7 +76,7 @@ fn next_bits(text: &[u8], base: usize, signs: impl Signs) -> (usize, u64) {
         // Where 64 bytes have no mark, there are likely to be many more such.
         0 => {
             let rest = text.get(next + 64..).unwrap_or_default();
-            let mark = next + 64 + signs.find(rest).unwrap_or(rest.len());
+            let mark = text.len() - rest.len() + signs.find(rest).unwrap_or(rest.len());
             (mark, bits_at(text, mark, signs))
         }
         bits => (next, bits),
