@@ -358,7 +358,8 @@ impl<'a> TextEstimate<'a> {
         (pooled, self.formula.default(pooled, &sums, |n| logs.ln_own(n)))
     }
 
-    /// Shows the classes that counted a token, and what it adds to its default there.
+    /// Shows the classes that counted a token, and what it adds to its default there. The pair is that of
+    /// [`default`](Self::default).
     #[inline]
     pub(crate) fn for_each_extra(
         &self,

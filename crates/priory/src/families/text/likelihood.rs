@@ -231,9 +231,9 @@ fn rows(estimate: &TextEstimate<'_>, sums: &[Sums]) -> Rows {
     let mut rows = Rows::with_room(tokens, sums.len());
     let logs = estimate.count_logs();
     for token in 0..tokens {
-        let default = estimate.default(token, &logs);
-        rows.push(default.1);
-        estimate.for_each_extra(token, default, sums, &logs, |class, extra| {
+        let (pooled, default) = estimate.default(token, &logs);
+        rows.push(default);
+        estimate.for_each_extra(token, (pooled, default), sums, &logs, |class, extra| {
             rows.set_extra(class, extra.log);
         });
     }
@@ -245,11 +245,12 @@ fn rows(estimate: &TextEstimate<'_>, sums: &[Sums]) -> Rows {
 fn lists(estimate: &TextEstimate<'_>, sums: &[Sums], mut lists: Lists) -> Lists {
     let logs = estimate.count_logs();
     for token in 0..estimate.statistics.tokens.len() {
-        let default = estimate.default(token, &logs);
+        let (pooled, default) = estimate.default(token, &logs);
         if token == 0 || estimate.formula.default_depends_on_token() {
-            lists.push_default(default.1);
+            lists.push_default(default);
         }
-        estimate.for_each_extra(token, default, sums, &logs, |class, extra| lists.push(class, extra));
+        estimate
+            .for_each_extra(token, (pooled, default), sums, &logs, |class, extra| lists.push(class, extra));
         lists.end_token();
     }
     lists
