@@ -5,8 +5,8 @@ use libfuzzer_sys::fuzz_target;
 use priory_fuzz::{check_model, check_parts};
 
 fuzz_target!(|input: &[u8]| {
-    if let Ok((statistics, settings)) = priory::read_file(input) {
-        check_model(&statistics, &settings);
+    if let Ok(learnt) = priory::Learnt::read(&input) {
+        check_model(&learnt);
     }
     check_parts(input);
 });

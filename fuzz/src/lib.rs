@@ -5,7 +5,7 @@ pub mod seeds;
 use std::io::{Cursor, Read};
 use std::sync::Mutex;
 
-use priory::{Batch, BatchColumn, Column, Kind, MISSING_SPELLINGS, Schema, Settings, Statistics};
+use priory::{Batch, BatchColumn, Column, Kind, Learnt, MISSING_SPELLINGS, Schema, Settings, Statistics};
 use priory_input::{BadValues, Encoding, InputFormat, Purpose, ReadOptions, Table, fold};
 
 /// How a table is read, decided by the first bytes of the input; the rest is the table.
@@ -208,7 +208,7 @@ fn read(table: Table, choices: &Choices) -> Result<Vec<Row>, String> {
         });
     }
     if let Ok(statistics) = statistics {
-        check_model(&statistics, &Settings::default());
+        check_model(&Learnt::new(statistics, Settings::default()));
     }
     Ok(rows)
 }
@@ -313,11 +313,11 @@ pub fn check_parts(bytes: &[u8]) {
 }
 
 /// Whatever was learnt or read can be written, read and used.
-pub fn check_model(statistics: &Statistics, settings: &Settings) {
-    let file = priory::write_file(statistics, settings);
-    let (again, settings) = priory::read_file(&file).expect("what was written can be read");
-    assert!(priory::write_file(&again, &settings) == file, "the same bytes each time");
-    if let Ok(model) = statistics.estimate(&settings) {
+pub fn check_model(learnt: &Learnt) {
+    let file = learnt.to_bytes();
+    let again = Learnt::read(&file).expect("what was written can be read");
+    assert!(again.to_bytes() == file, "the same bytes each time");
+    if let Ok(model) = learnt.estimate() {
         let mut batch = Batch::new(model.schema());
         batch.rows = 1;
         batch.classes.push(None);

@@ -359,7 +359,7 @@ pub(crate) struct ExplainArgs {
     pub(crate) data: Option<String>,
     /// A row typed in, for example `--set wind=S,outlook=O`; columns that are not named are missing
     #[arg(long, value_name = "COLUMN=VALUE", value_parser = parse_set, value_delimiter = ',')]
-    pub(crate) set: Vec<(String, String)>,
+    pub(crate) set: Vec<String>,
     /// Show probabilities as fractions of whole numbers: `show tennis.priory --fractions` prints 9/14
     #[arg(long)]
     pub(crate) fractions: bool,
@@ -517,10 +517,22 @@ pub(crate) enum SmoothingChoice {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
+    use clap::{Args, CommandFactory};
 
     #[test]
     fn verify_cli() {
         super::Cli::command().debug_assert();
+    }
+
+    /// What can be typed about models and text is what the library says can be chosen, so that Python offers no less.
+    #[test]
+    fn what_can_be_typed_is_what_can_be_chosen() {
+        fn names(args: clap::Command) -> Vec<String> {
+            args.get_arguments().filter_map(|arg| arg.get_long().map(str::to_owned)).collect()
+        }
+        let settings = super::SettingsArgs::augment_args(clap::Command::new("settings"));
+        assert_eq!(names(settings), priory::Choices::NAMES);
+        let text = super::TextArgs::augment_args(clap::Command::new("text"));
+        assert_eq!(names(text), priory_input::text::TextChoices::NAMES);
     }
 }

@@ -1,21 +1,19 @@
 //! The words on the command line, and what they mean.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use anyhow::bail;
 use priory::words::{self, Meaning};
 pub(crate) use priory::words::{
     amount as parse_amount, discriminant as parse_discriminant, floor as parse_floor, prior as parse_prior,
     select as parse_select,
 };
-use priory::{Column, Family, Kind, MissingValues, Pseudocounts, Schema, Settings, Smoothing};
-use priory_input::{BadValues, Encoding, InputFormat, Purpose, ReadOptions, Table};
+use priory::{Choices, MissingValues, NumberFamily, Settings, Smoothing, TextFamily};
+use priory_input::{BadValues, Encoding, InputFormat, ReadOptions, Table, read_pseudocounts};
 
 use crate::args::{
     BadValueChoice, EncodingChoice, InputArgs, InputFormatChoice, MissingChoice, SettingsArgs,
     SmoothingChoice,
 };
-use crate::data;
 
 /// `COLUMN=KIND`, as `--as` takes it.
 #[derive(Debug, Clone)]
@@ -43,7 +41,7 @@ pub(crate) fn parse_numbers_or_auto(text: &str) -> Result<NumbersChoice, String>
 
 /// The family of all columns of numbers; none, if each is to have its own.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct NumbersChoice(pub(crate) Option<Family>);
+pub(crate) struct NumbersChoice(pub(crate) Option<NumberFamily>);
 
 pub(crate) fn parse_smoothing(text: &str) -> Result<ColumnSmoothing, String> {
     if let Ok(choice) = parse_smoothing_word(text) {
@@ -64,9 +62,9 @@ fn parse_smoothing_word(text: &str) -> Result<SmoothingChoice, String> {
     }
 }
 
-pub(crate) fn parse_set(text: &str) -> Result<(String, String), String> {
-    let (column, value) = text.split_once('=').ok_or("expected COLUMN=VALUE")?;
-    Ok((column.to_owned(), value.to_owned()))
+/// `COLUMN=VALUE`. Names and values may hold `=` themselves; where the one ends, only a model can tell.
+pub(crate) fn parse_set(text: &str) -> Result<String, String> {
+    if text.contains('=') { Ok(text.to_owned()) } else { Err("expected COLUMN=VALUE".to_owned()) }
 }
 
 pub(crate) fn parse_delimiter(text: &str) -> Result<u8, String> {
@@ -134,7 +132,7 @@ pub(crate) fn parse_part(text: &str) -> Result<f64, String> {
 
 /// A model of text, or `None` for the one that the rule gives.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct TextChoice(pub(crate) Option<Family>);
+pub(crate) struct TextChoice(pub(crate) Option<TextFamily>);
 
 pub(crate) fn parse_text_model(text: &str) -> Result<TextChoice, String> {
     words::text_model(text).map(TextChoice)
@@ -148,51 +146,27 @@ pub(crate) fn parse_exponent(text: &str) -> Result<(String, f64), String> {
 impl SettingsArgs {
     /// The settings with what was typed put over them.
     pub(crate) fn apply(&self, settings: &mut Settings) -> anyhow::Result<()> {
-        for ColumnSmoothing { column, choice } in &self.smoothing {
+        let smoothing = self.smoothing.iter().map(|ColumnSmoothing { column, choice }| {
             let smoothing = choice.read()?;
-            match column {
-                None => {
-                    // What text does not have is for the others, and what the others do not have is for text.
-                    if !matches!(smoothing, Smoothing::Dirichlet(_)) {
-                        settings.text.smoothing = smoothing.clone();
-                    }
-                    if !smoothing.is_for_text_only() {
-                        settings.smoothing = smoothing;
-                    }
-                }
-                Some(column) => {
-                    settings.column_smoothing.insert(column.clone(), smoothing);
-                }
-            }
-        }
-        if let Some(TextChoice(model)) = self.text {
-            settings.text.model = model;
-        }
-        settings.text.min_documents = self.min_documents.unwrap_or(settings.text.min_documents);
-        settings.text.most_tokens = self.most_tokens.or(settings.text.most_tokens);
-        settings.exponents.extend(self.exponent.iter().cloned());
-        if let Some(prior) = &self.prior {
-            settings.prior = prior.clone();
-        }
-        match self.missing_values {
-            Some(MissingChoice::Skipped) => settings.missing = MissingValues::Skipped,
-            Some(MissingChoice::Counted) => settings.missing = MissingValues::Counted,
-            None => {}
-        }
-        if let Some(NumbersChoice(family)) = self.numbers {
-            settings.numbers = family;
-        }
-        if let Some(floor) = self.variance_floor {
-            settings.variance_floor = floor;
-        }
-        if self.discriminant.is_some() {
-            settings.discriminant = self.discriminant;
-        }
-        if let Some(select) = self.select {
-            settings.select = select;
-        }
-        settings.check()?;
-        Ok(())
+            anyhow::Ok((column.clone(), smoothing))
+        });
+        let choices = Choices {
+            smoothing: smoothing.collect::<anyhow::Result<_>>()?,
+            text: self.text.map(|TextChoice(model)| model),
+            min_documents: self.min_documents,
+            most_tokens: self.most_tokens,
+            exponent: self.exponent.clone(),
+            prior: self.prior.clone(),
+            missing_values: self.missing_values.map(|choice| match choice {
+                MissingChoice::Skipped => MissingValues::Skipped,
+                MissingChoice::Counted => MissingValues::Counted,
+            }),
+            numbers: self.numbers.map(|NumbersChoice(family)| family),
+            variance_floor: self.variance_floor,
+            discriminant: self.discriminant,
+            select: self.select,
+        };
+        Ok(choices.apply(settings)?)
     }
 }
 
@@ -200,41 +174,10 @@ impl SmoothingChoice {
     fn read(&self) -> anyhow::Result<Smoothing> {
         Ok(match self {
             SmoothingChoice::Ready(smoothing) => smoothing.clone(),
-            SmoothingChoice::DirichletFile(path) => Smoothing::Dirichlet(read_pseudocounts(path)?),
+            SmoothingChoice::DirichletFile(path) => {
+                let table = Table::open(&path.to_string_lossy(), &ReadOptions::default())?;
+                Smoothing::Dirichlet(read_pseudocounts(table)?)
+            }
         })
     }
-}
-
-/// Pseudocounts from a CSV with the columns `column`, `value` and either `beta` or `pseudocount`.
-fn read_pseudocounts(path: &Path) -> anyhow::Result<Pseudocounts> {
-    let table = Table::open(&path.to_string_lossy(), &ReadOptions::default())?;
-    let has = |name: &str| table.header().iter().any(|column| column == name);
-    let (amount, less) = match (has("beta"), has("pseudocount")) {
-        (true, false) => ("beta", 1.0),
-        (false, true) => ("pseudocount", 0.0),
-        _ => bail!("{}: expected the columns column, value and either beta or pseudocount", path.display()),
-    };
-    table.column("key", "column")?;
-    table.column("key", "value")?;
-    let columns = ["column", "value", amount].map(|name| Column::new(name, Kind::Category)).to_vec();
-    // Nothing is missing here: `?` or `NA` may be the very value that a pseudocount is for.
-    let schema = Schema { target: String::new(), weight: None, missing: Vec::new(), columns };
-    let mut pseudocounts = Pseudocounts::default();
-    data::for_each_batch(table, &schema, Purpose::Scoring, |batch| {
-        for row in 0..batch.rows {
-            let [column, value, amount] = [0, 1, 2].map(|i| batch.category(i).value(row).unwrap_or_default());
-            let added = amount.parse::<f64>().ok().map(|x| x - less).filter(|x| x.is_finite() && *x >= 0.0);
-            let place = format!("{}: row {}", path.display(), batch.row_number(row));
-            let Some(added) = added else {
-                let least = if less == 1.0 { "1, below which the posterior has no mode inside" } else { "0" };
-                bail!("{place}: `{amount}` is not a number of at least {least}");
-            };
-            let values = pseudocounts.0.entry(column.to_owned()).or_default();
-            if values.insert(value.to_owned(), added).is_some() {
-                bail!("{place}: {column}={value} occurs twice");
-            }
-        }
-        Ok(())
-    })?;
-    Ok(pseudocounts)
 }

@@ -1,32 +1,16 @@
 //! From tables to batches, and from batches to statistics.
 
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use anyhow::Result;
 use priory::{Batch, BatchColumn, Schema, Statistics};
-use priory_input::{Purpose, Reader, Table, Turn};
+use priory_input::{Purpose, Reader, Table, Turn, Watch, Work};
 
 use crate::output::{plural, short, warn};
 use crate::progress::Progress;
 
-/// Hands every batch of a table to `each`, in order, on this thread.
-pub(crate) fn for_each_batch(
-    table: Table,
-    schema: &Schema,
-    purpose: Purpose,
-    mut each: impl FnMut(&Batch) -> Result<()>,
-) -> Result<()> {
-    let mut batches = table.batches(schema, purpose)?;
-    warn_of_missing_columns(batches.reader());
-    let mut batch = batches.reader().empty_batch();
-    while batches.read(&mut batch)? {
-        each(&batch)?;
-    }
-    warn_of_bad_values(batches.reader());
-    Ok(())
-}
-
-/// The same for rows to be scored, whose documents are kept as they were written if they are to be shown.
+/// Hands every batch of rows to be scored to `each`, in order, on this thread. The documents are kept as they were written if
+/// they are to be shown.
 pub(crate) fn for_each_document(
     table: Table,
     schema: &Schema,
@@ -63,27 +47,41 @@ pub(crate) fn fold<S: Send>(
     step: impl Fn(&mut S, &Batch, &Turn<'_>) -> priory_input::Result<()> + Sync,
 ) -> Result<Vec<S>> {
     warn_of_missing_columns(reader);
-    let states = fold_again(reader, threads, start, step)?;
-    warn_of_bad_values(reader);
+    let watch = ProgressBar::default();
+    let states = Work { threads, watch: &watch }.fold(reader, start, step)?;
+    watch.was_read(reader);
     Ok(states)
 }
 
-/// The same for a table that was read before: what is wrong with it was said.
-pub(crate) fn fold_again<S: Send>(
-    reader: &Reader,
-    threads: usize,
-    start: impl Fn() -> S + Sync,
-    step: impl Fn(&mut S, &Batch, &Turn<'_>) -> priory_input::Result<()> + Sync,
-) -> Result<Vec<S>> {
-    let progress = Mutex::new(Progress::new(reader.size()));
-    let states = priory_input::fold(reader, threads, start, |state, batch, turn| {
-        step(state, batch, turn)?;
-        if let Ok(mut progress) = progress.try_lock() {
-            progress.advance(reader.bytes_read());
+/// Shows how far the work on a table is, and says what was wrong with it.
+#[derive(Default)]
+pub(crate) struct ProgressBar(Mutex<Option<Progress>>);
+
+impl Watch for ProgressBar {
+    fn begin(&self, size: Option<u64>) {
+        *self.progress() = Some(Progress::new(size));
+    }
+
+    fn advance(&self, done: u64) -> priory_input::Result<()> {
+        // Whoever holds it draws something as good.
+        if let Ok(mut progress) = self.0.try_lock()
+            && let Some(progress) = progress.as_mut()
+        {
+            progress.advance(done);
         }
         Ok(())
-    })?;
-    Ok(states)
+    }
+
+    fn was_read(&self, reader: &Reader) {
+        *self.progress() = None;
+        warn_of_bad_values(reader);
+    }
+}
+
+impl ProgressBar {
+    fn progress(&self) -> MutexGuard<'_, Option<Progress>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 fn warn_of_missing_columns(reader: &Reader) {
@@ -93,7 +91,8 @@ fn warn_of_missing_columns(reader: &Reader) {
         warn(&format!("{name} has no column `{}`: it counts as missing in every row", short(column)));
     }
     if missing.len() > MOST {
-        warn(&format!("{name} has not {} other columns of the model either", missing.len() - MOST));
+        let others = plural((missing.len() - MOST) as u64, "other column");
+        warn(&format!("{name} has not {others} of the model either"));
     }
 }
 
@@ -106,24 +105,7 @@ fn warn_of_bad_values(reader: &Reader) {
 
 /// Learns all rows of a table after `nothing`, on several threads. Returns what was learnt and how many rows had no class.
 pub(crate) fn learn(table: Table, nothing: &Statistics, threads: usize) -> Result<(Statistics, u64)> {
-    let start = || (nothing.clone(), 0);
-    let reader = table.reader(nothing.schema(), Purpose::Learning)?;
-    let parts = fold(&reader, threads, start, |(statistics, skipped), batch, turn| {
-        *skipped += batch.classes.missing() as u64;
-        if let Some(age) = nothing.half_life() {
-            statistics.pass(age.learnt.saturating_add(turn.rows_before(&reader)?));
-        }
-        statistics.observe(batch)?;
-        Ok(statistics.check_size()?)
-    })?;
-    let mut parts = parts.into_iter();
-    let (mut all, mut skipped) = parts.next().unwrap_or_else(start);
-    for (part, part_skipped) in parts {
-        let merged = all.merge(&part).and_then(|()| all.check_size());
-        merged.map_err(|cause| priory_input::Error::Use { name: reader.name().into(), cause })?;
-        skipped += part_skipped;
-    }
-    Ok((all, skipped))
+    Ok(Work { threads, watch: &ProgressBar::default() }.learn(table, nothing)?)
 }
 
 /// Says how many rows had no class.

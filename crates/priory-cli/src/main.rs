@@ -1,5 +1,6 @@
 //! The priory program: what was typed goes to one command, what went wrong to standard error.
 
+mod advice;
 mod args;
 mod choices;
 mod commands;
@@ -7,7 +8,10 @@ mod data;
 mod glob;
 mod model_file;
 mod output;
+mod overwrite;
 mod progress;
+#[cfg(unix)]
+mod signals;
 mod tables;
 mod terminal;
 mod text;
@@ -23,6 +27,8 @@ use crate::args::{Cli, Command};
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
+    #[cfg(unix)]
+    signals::tidy_up_when_told_to_end();
     let threads = cli.threads.unwrap_or_else(|| thread::available_parallelism().map_or(1, NonZeroUsize::get));
     let result = match cli.command {
         Command::Schema(args) => commands::schema::run(&args),

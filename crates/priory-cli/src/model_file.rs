@@ -4,11 +4,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use priory::{Batch, Model, ModelFile, Schema, Scores, Settings, Statistics};
+use priory::{Batch, Learnt, Model, ModelFile, Schema, Scores, Settings, Statistics};
 use priory_input::store::{self, NewFile, OpenFile};
 
 /// Reads a model.
-pub(crate) fn read(path: &Path) -> Result<(Statistics, Settings)> {
+pub(crate) fn read(path: &Path) -> Result<Learnt> {
     Ok(store::read_model(path)?)
 }
 
@@ -26,19 +26,21 @@ impl Scorer {
         few_rows: bool,
         change: impl Fn(&mut Settings) -> Result<()>,
     ) -> Result<Scorer> {
-        if few_rows && let Some(file) = OpenFile::open(path)? {
-            let file = ModelFile::open(file).with_context(|| path.display().to_string())?;
-            if let Some(file) = file {
-                let mut settings = file.settings().clone();
+        // Opened once: a pipe has nothing to give the second time.
+        let file = OpenFile::open(path)?;
+        if few_rows {
+            let part = ModelFile::open(file.clone()).with_context(|| path.display().to_string())?;
+            if let Some(part) = part {
+                let mut settings = part.settings().clone();
                 change(&mut settings)?;
-                if settings == *file.settings() {
-                    return Ok(Scorer::File(Box::new(file), path.to_owned()));
+                if settings == *part.settings() {
+                    return Ok(Scorer::File(Box::new(part), path.to_owned()));
                 }
             }
         }
-        let (statistics, mut settings) = read(path)?;
-        change(&mut settings)?;
-        Ok(Scorer::Model(Box::new(statistics.estimate(&settings)?)))
+        let mut learnt = file.read_model()?;
+        change(&mut learnt.settings)?;
+        Ok(Scorer::Model(Box::new(learnt.estimate()?)))
     }
 
     pub(crate) fn schema(&self) -> &Schema {
@@ -79,9 +81,9 @@ impl Scorer {
 }
 
 /// Writes a model beside its place, then moves it there.
-pub(crate) fn write(path: &Path, statistics: &Statistics, settings: &Settings) -> Result<()> {
+pub(crate) fn write(path: &Path, learnt: &Learnt) -> Result<()> {
     let mut file = NewFile::create(path)?;
-    file.fill(|out| priory::write_file_to(out, statistics, settings))?;
+    file.fill(|out| learnt.write_to(out))?;
     Ok(file.finish()?)
 }
 
@@ -89,9 +91,9 @@ pub(crate) fn write(path: &Path, statistics: &Statistics, settings: &Settings) -
 /// wants to change it waits. Returns the rows before and after.
 pub(crate) fn update(path: &Path, change: impl FnOnce(&mut Statistics) -> Result<()>) -> Result<(u64, u64)> {
     let lock = store::lock(path)?;
-    let (mut statistics, settings) = read(path)?;
-    let before = statistics.rows();
-    change(&mut statistics)?;
-    lock.replace(&priory::write_file(&statistics, &settings))?;
-    Ok((before, statistics.rows()))
+    let mut learnt = read(path)?;
+    let before = learnt.statistics.rows();
+    change(&mut learnt.statistics)?;
+    lock.replace(&learnt.to_bytes())?;
+    Ok((before, learnt.statistics.rows()))
 }

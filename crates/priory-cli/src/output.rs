@@ -1,11 +1,13 @@
 //! Everything that is printed: results to standard output, the rest to standard error.
 
 use std::io::{self, BufWriter, Write};
+use std::ops::Range;
 
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
-use comfy_table::{CellAlignment, ColumnConstraint, Table, Width, presets};
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, Width, presets};
 
+use crate::advice::about_error;
 use crate::args::Format;
 
 const BOLD: Style = Style::new().bold();
@@ -95,9 +97,19 @@ pub(crate) fn tinted(word: &str, bits: f64) -> String {
 
 /// How wide the terminal is: as `COLUMNS` says, or the terminal itself, or 80.
 pub(crate) fn terminal_width() -> usize {
-    let said = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse::<usize>().ok());
     let seen = || terminal_size::terminal_size().map(|(width, _)| width.0.into());
-    said.filter(|&width| width > 0).or_else(seen).unwrap_or(80)
+    columns_said().or_else(seen).unwrap_or(80)
+}
+
+/// How wide a report may be: as `COLUMNS` says, or as wide as the terminal that shows it. In a file there is no limit.
+fn report_width() -> Option<usize> {
+    let seen = || terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| width.0.into());
+    columns_said().or_else(seen)
+}
+
+fn columns_said() -> Option<usize> {
+    let said = std::env::var("COLUMNS").ok()?.parse().ok();
+    said.filter(|&width| width > 0)
 }
 
 /// A heading.
@@ -118,7 +130,7 @@ pub(crate) fn warn(text: &str) {
 /// Why the command failed, and what might help.
 pub(crate) fn report_failure(error: &anyhow::Error) {
     let mut stderr = anstream::stderr();
-    let _ = writeln!(stderr, "{RED}error:{RED:#} {}", message(&format!("{error:#}")));
+    let _ = writeln!(stderr, "{RED}error:{RED:#} {}", message(&format!("{error:#}{}", about_error(error))));
     if let Some(hint) = hint(error) {
         let _ = writeln!(stderr, "{BOLD}hint:{BOLD:#} {hint}");
     }
@@ -165,42 +177,99 @@ pub(crate) fn is_closed_pipe(error: &anyhow::Error) -> bool {
 
 /// A table without lines: the first column to the left, numbers to the right.
 pub(crate) struct Grid {
-    table: Table,
-    columns: usize,
+    rows: Vec<Vec<String>>,
 }
+
+/// The space before a table, and between its columns.
+const INDENT: usize = 2;
+const GAP: u16 = 2;
 
 impl Grid {
     pub(crate) fn new() -> Self {
-        let mut table = Table::new();
-        table.load_style(presets::NOTHING);
-        Grid { table, columns: 0 }
+        Grid { rows: Vec::new() }
     }
 
     pub(crate) fn row<S: Into<String>>(&mut self, cells: impl IntoIterator<Item = S>) -> &mut Self {
-        let cells: Vec<String> = cells.into_iter().map(|cell| shown(&cell.into())).collect();
-        self.columns = self.columns.max(cells.len());
-        self.table.add_row(cells);
+        self.rows.push(cells.into_iter().map(|cell| shown(&cell.into())).collect());
         self
     }
 
-    /// The table as lines, indented, with nothing at their ends.
-    pub(crate) fn render(&mut self) -> String {
-        self.render_aligned(CellAlignment::Right)
+    /// The table as lines, indented, with nothing at their ends. Where the terminal is too narrow, the columns that have
+    /// no room follow below, beside the first column again.
+    pub(crate) fn render(&self) -> String {
+        let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
+        let whole = self.table(1..columns, CellAlignment::Right);
+        let Some(room) = report_width().map(|width| width.saturating_sub(INDENT)) else {
+            return indented(&whole);
+        };
+        let widths = whole.column_max_content_widths();
+        let blocks = columns_that_fit(&widths, room).into_iter().map(|columns| {
+            let mut table = self.table(columns, CellAlignment::Right);
+            wrap(&mut table, room);
+            indented(&table)
+        });
+        blocks.collect::<Vec<_>>().join("\n")
     }
 
-    /// The same for words instead of numbers.
-    pub(crate) fn render_left(&mut self) -> String {
-        self.render_aligned(CellAlignment::Left)
+    /// The same for words instead of numbers. They are wrapped where the terminal is too narrow.
+    pub(crate) fn render_left(&self) -> String {
+        let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
+        let mut table = self.table(1..columns, CellAlignment::Left);
+        if let Some(width) = report_width() {
+            wrap(&mut table, width.saturating_sub(INDENT));
+        }
+        indented(&table)
     }
 
-    fn render_aligned(&mut self, alignment: CellAlignment) -> String {
-        for (i, column) in self.table.column_iter_mut().enumerate() {
+    /// The first column and these.
+    fn table(&self, columns: Range<usize>, alignment: CellAlignment) -> Table {
+        let mut table = Table::new();
+        table.load_style(presets::NOTHING);
+        for row in &self.rows {
+            let others = row.iter().take(columns.end).skip(columns.start);
+            table.add_row(row.iter().take(1).chain(others));
+        }
+        for (i, column) in table.column_iter_mut().enumerate() {
             column.set_cell_alignment(if i == 0 { CellAlignment::Left } else { alignment });
-            column.set_padding((if i == 0 { 0 } else { 2 }, 0));
+            column.set_padding((if i == 0 { 0 } else { GAP }, 0));
             column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(1)));
         }
-        self.table.lines().map(|line| format!("  {}\n", line.trim_end())).collect()
+        table
     }
+}
+
+/// The columns after the first in groups that have room beside it, at least one in each.
+fn columns_that_fit(widths: &[u16], room: usize) -> Vec<Range<usize>> {
+    let first = widths.first().map_or(0, |&width| usize::from(width)).min(room / 2);
+    let mut groups: Vec<Range<usize>> = Vec::new();
+    let mut used = 0;
+    for (column, &width) in widths.iter().enumerate().skip(1) {
+        let width = usize::from(GAP) + usize::from(width);
+        match groups.last_mut() {
+            Some(group) if first + used + width <= room => {
+                group.end = column + 1;
+                used += width;
+            }
+            _ => {
+                groups.push(column..column + 1);
+                used = width;
+            }
+        }
+    }
+    if groups.is_empty() {
+        groups.push(1..1);
+    }
+    groups
+}
+
+/// Has cells take several lines where the table would be wider than this.
+fn wrap(table: &mut Table, width: usize) {
+    let width = u16::try_from(width).unwrap_or(u16::MAX);
+    table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
+}
+
+fn indented(table: &Table) -> String {
+    table.lines().map(|line| format!("{:INDENT$}{}\n", "", line.trim_end())).collect()
 }
 
 /// A number of rows or a weight: whole if it is whole, and short if it is huge or tiny.
@@ -212,12 +281,26 @@ pub(crate) fn count(x: f64) -> String {
     }
 }
 
-/// 1 row, 2 rows.
+/// 1 row, 2 rows, 3 true classes.
 pub(crate) fn plural(n: u64, thing: &str) -> String {
-    let ending = match (n, thing) {
-        (1, _) => "",
-        (_, "class") => "es",
+    let ending = match n {
+        1 => "",
+        _ if thing.ends_with('s') => "es",
         _ => "s",
     };
     format!("{n} {thing}{ending}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::plural;
+
+    #[test]
+    fn things_are_counted_in_english() {
+        assert_eq!(plural(1, "row"), "1 row");
+        assert_eq!(plural(0, "row"), "0 rows");
+        assert_eq!(plural(1, "true class"), "1 true class");
+        assert_eq!(plural(2, "true class"), "2 true classes");
+        assert_eq!(plural(2, "more token"), "2 more tokens");
+    }
 }

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use anstyle::{Ansi256Color, Style};
 use priory::plot::{Bars, Densities, Drawing, Panel, Picture, Regions, Tick, ticks};
 
-use crate::output::{Grid, bold, shortened, shown};
+use crate::output::{Grid, bold, plural, shortened, shown};
 
 /// What there is to draw on.
 #[derive(Clone, Copy)]
@@ -74,11 +74,8 @@ fn draw_densities(out: &mut String, picture: &Picture, panel: &Panel, densities:
     }
     let _ = write!(out, "{}", axis_below(densities.low, densities.high, width, MARGIN));
     if picture.classes.len() > classes.len() {
-        let _ = writeln!(
-            out,
-            "\n  and {} classes more: -o FILE.svg shows all",
-            picture.classes.len() - classes.len()
-        );
+        let others = plural((picture.classes.len() - classes.len()) as u64, "class");
+        let _ = writeln!(out, "\n  and {others} more: -o FILE.svg shows all");
     }
     let notes = densities.notes(&picture.classes);
     if !notes.is_empty() {
@@ -182,7 +179,7 @@ fn draw_bars(out: &mut String, picture: &Picture, panel: &Panel, bars: &Bars, sc
     }
     out.push_str(&grid.render_left());
     if bars.more > 0 {
-        let _ = writeln!(out, "  … and {} values more", bars.more);
+        let _ = writeln!(out, "  … and {} more", plural(bars.more as u64, "value"));
     }
 }
 

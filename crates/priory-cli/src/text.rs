@@ -5,11 +5,8 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
-use priory::{
-    Cjk, DocumentLength, Kind, LetterCase, Normalization, Schema, StopWords, TermFrequency, TextSettings,
-    TokenSettings, TokenStyle, WordNgrams, words,
-};
-use priory_input::text::{STEMMER_VERSION, Tokenizer};
+use priory::{Cjk, Kind, Schema, StopWords, TermFrequency, TextSettings, TokenStyle, WordNgrams, words};
+use priory_input::text::TextChoices;
 
 /// How the documents in columns of text are read.
 #[derive(Debug, Clone, Default, Args)]
@@ -85,27 +82,25 @@ impl TextArgs {
             Some("english") => StopWords::English,
             Some(path) => StopWords::Given(read_words(Path::new(path))?),
         };
-        let tokens = TokenSettings {
-            style: self.tokens.unwrap_or_default(),
-            case: if self.keep_case { LetterCase::Keep } else { LetterCase::Lower },
-            normalization: if self.nfkc { Normalization::Nfkc } else { Normalization::None },
+        let choices = TextChoices {
+            tokens: self.tokens.unwrap_or_default(),
             ngrams: self.ngrams.unwrap_or_default(),
+            stop_words,
+            stem: self.stem.clone(),
+            keep_case: self.keep_case,
+            nfkc: self.nfkc,
             cjk: match self.cjk {
                 Some(CjkChoice::Words) => Cjk::Words,
                 Some(CjkChoice::Bigrams) | None => Cjk::Bigrams,
             },
-            stop_words,
-            stemming: self.stem.clone(),
-            stemmer: self.stem.as_ref().map(|_| STEMMER_VERSION.to_owned()),
             hash_bits: self.hash_bits,
+            frequency: match self.frequency {
+                Some(FrequencyChoice::Log) => TermFrequency::Logarithm,
+                Some(FrequencyChoice::Counts) | None => TermFrequency::Counts,
+            },
+            equal_length: self.equal_length,
         };
-        Tokenizer::new(&tokens)?;
-        let frequency = match self.frequency {
-            Some(FrequencyChoice::Log) => TermFrequency::Logarithm,
-            Some(FrequencyChoice::Counts) | None => TermFrequency::Counts,
-        };
-        let length = if self.equal_length { DocumentLength::Normalized } else { DocumentLength::Counts };
-        Ok(TextSettings { tokens, frequency, length })
+        Ok(choices.settings()?)
     }
 }
 

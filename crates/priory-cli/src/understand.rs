@@ -9,6 +9,7 @@ use priory::{Column, Decision, Family, Kind, MISSING_SPELLINGS, Schema, Settings
 use priory_input::{Hints, Table, apply_families};
 use serde::{Deserialize, Serialize};
 
+use crate::advice::about_column;
 use crate::args::{InputArgs, TableArgs};
 use crate::output::{note, short};
 
@@ -86,7 +87,7 @@ impl Understood {
         self.explain_left_out();
         for (name, decision) in &self.decisions {
             if let (TakenAs::Feature(_), Some(hint)) = (decision.taken_as, &decision.hint) {
-                note(&format!("perhaps: {name} has {hint}"));
+                note(&format!("perhaps: {name} has {}", about_column(name, hint)));
             }
         }
     }
@@ -95,7 +96,8 @@ impl Understood {
     pub(crate) fn explain_left_out(&self) {
         for (name, decision) in &self.decisions {
             if decision.taken_as == TakenAs::Identifier {
-                let hint = decision.hint.as_ref().map_or(String::new(), |hint| format!("; {hint}"));
+                let hint = decision.hint.as_ref();
+                let hint = hint.map_or(String::new(), |hint| format!("; {}", about_column(name, hint)));
                 note(&format!("left out: {name}, {}{hint}", decision.reason));
             }
         }

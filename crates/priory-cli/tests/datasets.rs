@@ -5,7 +5,9 @@
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 #![allow(clippy::print_stderr, reason = "a test says what it skipped")]
 
-use std::path::PathBuf;
+#[path = "../../../testdata/datasets.rs"]
+mod datasets;
+
 use std::process::Command;
 
 struct Dataset {
@@ -107,14 +109,7 @@ fn kddcup99() {
 }
 
 fn check(dataset: &Dataset) {
-    let project = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let folder =
-        std::env::var_os("PRIORY_DATA").map_or_else(|| project.join("../shared/data"), PathBuf::from);
-    let path = folder.join(dataset.file);
-    if !path.exists() {
-        eprintln!("skipped: {} is not there", path.display());
-        return;
-    }
+    let Some(path) = datasets::dataset(dataset.file) else { return };
     let data = path.to_str().unwrap();
     let scratch = tempfile::tempdir().unwrap();
     let model = scratch.path().join("m.priory");

@@ -307,3 +307,42 @@ mod parquet_files {
         );
     }
 }
+
+/// Of a short table only the words that it has are looked up in the model file; for a long one the model is read whole. Under
+/// every setting that a model can be trained with, both give the same predictions to the last digit.
+#[test]
+fn a_short_table_is_predicted_like_a_long_one() {
+    let folder = Folder::new();
+    let words = ["buy", "now", "math", "today", "cheap", "notes", "free", "exam"];
+    let row = |i: usize| {
+        let text = [i % 8, i * 5 % 7, i * 3 % 5].map(|word| words[word]).join(" ");
+        format!("{text},{},{},{}\n", ["a", "b", "c"][i * 7 % 3], (i * i) % 11, ["ham", "spam", "list"][i % 3])
+    };
+    let header = "text,k,x,y\n";
+    folder.write("learn.csv", format!("{header}{}", (0..90).map(row).collect::<String>()));
+    let short: String = (0..10).map(row).collect();
+    folder.write("short.csv", format!("{header}{short}"));
+    // Over a megabyte.
+    folder.write("long.csv", format!("{header}{}", short.repeat(6_000)));
+    for settings in [
+        "",
+        " --select 1",
+        " --select auto",
+        " --text bernoulli",
+        " --text complement-normalized",
+        " --text multinomial --smoothing none",
+        " --exponent text=0.5",
+        " --min-documents 2",
+        " --missing-values counted",
+        " --prior uniform",
+        " --half-life 10",
+    ] {
+        folder.stdout(&format!(
+            "train learn.csv --target y --as text=text --as k=category{settings} -o t.priory"
+        ));
+        let predictions = folder.stdout("predict t.priory short.csv --probabilities");
+        let of_long = folder.stdout("predict t.priory long.csv --probabilities");
+        let beginning: String = of_long.split_inclusive('\n').take(11).collect();
+        assert_eq!(predictions, beginning, "trained with{settings}");
+    }
+}

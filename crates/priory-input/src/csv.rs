@@ -184,8 +184,9 @@ impl Records {
     }
 }
 
-/// A header with more columns than this is a mistake: no model of them would fit into memory.
-pub(crate) const MOST_COLUMNS: usize = 1 << 20;
+/// A table with more columns than this is a mistake, or too wide: what is counted, estimated and written of a column takes
+/// some five kilobytes, even if it has a single value.
+pub(crate) const MOST_COLUMNS: usize = 1 << 18;
 
 /// The fields of the first record of a block that is not blank, and where it stands. More fields than there may be
 /// columns are a flaw.

@@ -13,6 +13,7 @@ use priory::{Batch, BatchColumn, CategoryColumn, MISSING, Schema};
 use crate::error::{Error, Result, shown};
 use crate::format::Encoding;
 use crate::reader::Plan;
+use crate::tar::{self, TarFile};
 use crate::text::Tokenizer;
 use crate::unpack::Bytes;
 
@@ -39,6 +40,7 @@ pub(crate) struct Files {
     encoding: Encoding,
     source: FileSource,
     read: u64,
+    block_documents: usize,
 }
 
 enum FileSource {
@@ -71,17 +73,13 @@ impl Files {
             return Err(Error::NotText { name: path.into(), what: "a folder without documents" });
         }
         let source = FileSource::Folder { files: files.into_iter(), root: PathBuf::from(path) };
-        Ok(Files { name: path.into(), encoding, source, read: 0 })
+        Ok(Files { name: path.into(), encoding, source, read: 0, block_documents: BLOCK_DOCUMENTS })
     }
 
     /// The files in a tar archive, in its order.
     pub(crate) fn tar(bytes: Bytes) -> Self {
-        Files { name: bytes.name.clone(), encoding: Encoding::Utf8, source: FileSource::Tar(bytes), read: 0 }
-    }
-
-    /// Whether a file begins like a tar archive: with a header whose sum is right.
-    pub(crate) fn is_tar(beginning: &[u8]) -> bool {
-        beginning.len() >= TarHeader::SIZE && TarHeader::new(&beginning[..TarHeader::SIZE]).is_some()
+        let (name, source) = (bytes.name.clone(), FileSource::Tar(bytes));
+        Files { name, encoding: Encoding::Utf8, source, read: 0, block_documents: BLOCK_DOCUMENTS }
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -102,11 +100,16 @@ impl Files {
         }
     }
 
+    /// Limits the documents of a block.
+    pub(crate) fn limit_documents(&mut self, most: usize) {
+        self.block_documents = self.block_documents.min(most);
+    }
+
     /// The next documents; none at the end.
     pub(crate) fn next_block(&mut self) -> Result<Vec<Document>> {
         let mut documents = Vec::new();
         let mut size = 0;
-        while size < BLOCK_BYTES && documents.len() < BLOCK_DOCUMENTS {
+        while size < BLOCK_BYTES && documents.len() < self.block_documents {
             let next = match &mut self.source {
                 FileSource::Folder { files, root } => {
                     files.next().map(|path| read_file(&path, root, self.encoding)).transpose()
@@ -141,104 +144,17 @@ fn read_file(path: &Path, root: &Path, encoding: Encoding) -> Result<Document> {
     Ok(Document { class: folder.map(|folder| folder.to_string_lossy().into_owned()), text })
 }
 
-/// The parts of a header of a tar archive that matter here (POSIX.1-1988 ustar, with the extensions of GNU and pax).
-struct TarHeader {
-    path: Vec<u8>,
-    size: u64,
-    kind: u8,
-}
-
-impl TarHeader {
-    const SIZE: usize = 512;
-
-    fn new(header: &[u8]) -> Option<Self> {
-        let field = |start: usize, length: usize| {
-            let field = &header[start..start + length];
-            &field[..field.iter().position(|&byte| byte == 0).unwrap_or(length)]
-        };
-        let sum: u64 = header
-            .iter()
-            .enumerate()
-            .map(|(i, &byte)| if (148..156).contains(&i) { 32 } else { u64::from(byte) })
-            .sum();
-        // A fuzzer cannot guess sums, and is to get behind them.
-        if octal(field(148, 8))? != sum && !cfg!(fuzzing) {
-            return None;
-        }
-        let mut path = field(0, 100).to_vec();
-        if &header[257..262] == b"ustar" && header[345] != 0 && header[263] == b'0' {
-            path = [field(345, 155), b"/", &path].concat();
-        }
-        // GNU writes sizes that have no room as a binary number with the first bit set.
-        let size = match header[124] {
-            first if first & 0x80 != 0 => u64::from_be_bytes(header[128..136].try_into().ok()?),
-            _ => octal(field(124, 12))?,
-        };
-        Some(TarHeader { path, size, kind: header[156] })
-    }
-}
-
-fn octal(digits: &[u8]) -> Option<u64> {
-    let digits = std::str::from_utf8(digits).ok()?.trim();
-    if digits.is_empty() { Some(0) } else { u64::from_str_radix(digits, 8).ok() }
-}
-
-/// The next file of an archive.
+/// The next document of an archive. What begins with a dot is hidden, as in a folder.
 fn next_in_tar(bytes: &mut Bytes) -> Result<Option<Document>> {
-    let name = bytes.name.clone();
-    let damaged =
-        || Error::NotText { name: name.clone(), what: "a tar archive that is damaged or cut short" };
-    let mut long_path: Option<Vec<u8>> = None;
-    loop {
-        let mut header = Vec::new();
-        let read = bytes.read_into(&mut header, TarHeader::SIZE)?;
-        if read == 0 || header.iter().all(|&byte| byte == 0) {
-            return Ok(None);
-        }
-        if read < TarHeader::SIZE {
-            return Err(damaged());
-        }
-        let header = TarHeader::new(&header).ok_or_else(damaged)?;
-        let size = usize::try_from(header.size).ok().filter(|&size| size <= LARGEST);
-        let Some(size) = size else {
-            return Err(Error::RowTooLong { name, row: 1, limit: LARGEST });
-        };
-        let mut contents = Vec::new();
-        let padded = size.next_multiple_of(TarHeader::SIZE);
-        if bytes.read_into(&mut contents, padded)? < padded {
-            return Err(damaged());
-        }
-        contents.truncate(size);
-        match header.kind {
-            b'L' => long_path = Some(contents.split(|&byte| byte == 0).next().unwrap_or_default().to_vec()),
-            b'x' => long_path = pax_path(&contents).or(long_path),
-            b'0' | 0 | b'7' => {
-                let path = long_path.take().unwrap_or(header.path);
-                let path = String::from_utf8_lossy(&path);
-                let mut parts = path.split('/').filter(|part| !part.is_empty() && *part != ".").rev();
-                let is_hidden = parts.next().is_none_or(|file| file.starts_with('.'));
-                if !is_hidden {
-                    return Ok(Some(Document { class: parts.next().map(str::to_owned), text: contents }));
-                }
-            }
-            _ => long_path = None,
+    while let Some(TarFile { path, contents }) = tar::next_file(bytes, LARGEST)? {
+        let path = String::from_utf8_lossy(&path);
+        let mut parts = path.split('/').filter(|part| !part.is_empty() && *part != ".").rev();
+        let is_document = parts.next().is_some_and(|file| !file.starts_with('.')) && !path.ends_with('/');
+        if is_document {
+            return Ok(Some(Document { class: parts.next().map(str::to_owned), text: contents }));
         }
     }
-}
-
-/// The path in an extended header: records like `26 path=a/very/long/path\n`.
-fn pax_path(records: &[u8]) -> Option<Vec<u8>> {
-    let mut rest = records;
-    while !rest.is_empty() {
-        let space = rest.iter().position(|&byte| byte == b' ')?;
-        let length: usize = std::str::from_utf8(&rest[..space]).ok()?.parse().ok()?;
-        let record = rest.get(space + 1..length.checked_sub(1)?)?;
-        if let Some(path) = record.strip_prefix(b"path=") {
-            return Some(path.to_vec());
-        }
-        rest = rest.get(length..)?;
-    }
-    None
+    Ok(None)
 }
 
 /// A document in each line.
@@ -411,13 +327,5 @@ mod tests {
         );
         assert_eq!(split(LineFormat::VowpalWabbit, "| to be"), (None, "to be".into()));
         assert_eq!(split(LineFormat::Plain, "1 | to be"), (None, "1 | to be".into()));
-    }
-
-    #[test]
-    fn pax_records() {
-        assert_eq!(pax_path(b"11 mtime=1\n14 path=a/b/c\n").as_deref(), Some(&b"a/b/c"[..]));
-        assert_eq!(pax_path(b"999 path=a"), None);
-        assert_eq!(pax_path(b"0 path=a"), None);
-        assert_eq!(pax_path(b""), None);
     }
 }

@@ -70,7 +70,7 @@ pub enum Error {
         column: String,
     },
     /// A row is not UTF-8.
-    #[error("{name}: {place}, column {column} is not valid UTF-8; if the table is in Latin-1, say --encoding latin1", place = place(*row))]
+    #[error("{name}: {place}, column {column} is not valid UTF-8", place = place(*row))]
     NotUtf8 {
         /// The file.
         name: String,
@@ -136,7 +136,7 @@ pub enum Error {
         what: String,
     },
     /// A row has an array or an object where one value is wanted.
-    #[error("{name}: row {row}, column {column} holds {what}, which cannot be read; leave it out with --ignore {bare}", bare = column.trim_matches('`'))]
+    #[error("{name}: row {row}, column {column} holds {what}, which cannot be read")]
     Nested {
         /// The file.
         name: String,
@@ -148,7 +148,7 @@ pub enum Error {
         what: &'static str,
     },
     /// A column that is needed holds what cannot be read.
-    #[error("{name}: column {column} holds {what}, which cannot be read; leave it out with --ignore {bare}", bare = column.trim_matches('`'))]
+    #[error("{name}: column {column} holds {what}, which cannot be read")]
     ColumnType {
         /// The file.
         name: String,
@@ -236,7 +236,7 @@ pub enum Error {
     #[error("{0}")]
     Columns(String),
     /// A value of a column of numbers is not one.
-    #[error("{name}: row {row}, column {column}: {value} is not a number; read the column with --as {column}=category, or such values with --on-bad-value missing", column = column.trim_matches('`'))]
+    #[error("{name}: row {row}, column {column}: {value} is not a number", column = column.trim_matches('`'))]
     NoNumber {
         /// The file.
         name: String,
@@ -248,9 +248,7 @@ pub enum Error {
         value: String,
     },
     /// A number is too large to be counted.
-    #[error(
-        "{name}: row {row}, column {column}: {value} is infinite; numbers must be finite, or read as missing with --on-bad-value missing"
-    )]
+    #[error("{name}: row {row}, column {column}: {value} is infinite; numbers must be finite")]
     Infinite {
         /// The file.
         name: String,
@@ -262,9 +260,9 @@ pub enum Error {
         value: String,
     },
     /// The rows were read but could not be used.
-    #[error("{name}: {cause}")]
+    #[error("{}{cause}", if name.is_empty() { String::new() } else { format!("{name}: ") })]
     Use {
-        /// The file.
+        /// The file; empty if it is not about one of them.
         name: String,
         /// Why.
         cause: priory::Error,

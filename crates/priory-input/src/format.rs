@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use crate::documents::Files;
 use crate::reader::BadValues;
+use crate::tar::is_tar;
 
 /// How a table is written and read. What is not said is found out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -112,7 +112,7 @@ pub(crate) fn likely_format(extension: Option<&str>, beginning: &[u8]) -> InputF
         return InputFormat::Parquet;
     } else if beginning.starts_with(b"ARROW1") || beginning.starts_with(&[0xff; 4]) {
         return InputFormat::Arrow;
-    } else if Files::is_tar(beginning) {
+    } else if is_tar(beginning) {
         return InputFormat::Documents;
     } else if extension != Some("csv") && beginning.starts_with(b"__label__") {
         return InputFormat::FastText;

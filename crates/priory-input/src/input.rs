@@ -66,15 +66,20 @@ impl Input {
     /// Learns what will be read, so that nothing else need be.
     pub(crate) fn prepare(&mut self, plan: &Plan, schema: &Schema) -> Result<()> {
         match self {
-            Input::Files(_) => Ok(()),
+            Input::Files(files) => {
+                files.limit_documents(plan.most_rows);
+                Ok(())
+            }
             Input::Delimited(source, _) | Input::JsonLines(source, _) | Input::Lines(source, _) => {
                 let is_text = |column: &Column| column.kind == Kind::Text;
+                source.limit_rows(plan.most_rows);
                 if plan.purpose == Purpose::Learning && schema.columns.iter().any(is_text) {
                     source.enlarge_blocks();
                 }
                 Ok(())
             }
-            Input::Svmlight(_) => {
+            Input::Svmlight(source) => {
+                source.limit_rows(plan.most_rows);
                 let features = schema.columns.iter().zip(&plan.features);
                 match features
                     .into_iter()

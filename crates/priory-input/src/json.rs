@@ -380,7 +380,7 @@ fn checked_text<'b>(name: &str, block: &'b [u8]) -> Result<&'b str> {
         let begun = block[..error.valid_up_to()].rsplit(|&byte| byte == b'\n').next();
         let begun = begun.is_some_and(|line| !line.trim_ascii().is_empty());
         let row = (before + usize::from(!begun)) as u64;
-        let what = String::from("is not valid UTF-8; if the table is in Latin-1, say --encoding latin1");
+        let what = String::from("is not valid UTF-8");
         Error::Row { name: name.into(), row, what }
     })
 }

@@ -37,6 +37,8 @@ pub(crate) struct Plan {
     pub(crate) tokenizers: Vec<Option<Tokenizer>>,
     /// Where the columns stand that only pass through; they may be among the others as well.
     pub(crate) kept: Vec<usize>,
+    /// How many rows a batch may have, whatever its columns.
+    pub(crate) most_rows: usize,
     pub(crate) missing: MissingSpellings,
     bad_values: BadValues,
     bad_values_met: AtomicU64,
@@ -86,6 +88,7 @@ impl Plan {
             features,
             tokenizers,
             kept: table.kept().to_vec(),
+            most_rows: table.most_rows(),
             missing: MissingSpellings::new(&schema.missing),
             bad_values: table.options().bad_values,
             bad_values_met: AtomicU64::new(0),

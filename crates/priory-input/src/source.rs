@@ -115,7 +115,11 @@ impl Source {
 
     /// Limits the rows of blocks, given back or still to come, so that a batch of this many columns is not too large.
     pub(crate) fn limit_cells(&mut self, width: usize) {
-        let rows = most_rows(width);
+        self.limit_rows(most_rows(width));
+    }
+
+    /// Limits the rows of blocks, given back or still to come.
+    pub(crate) fn limit_rows(&mut self, rows: usize) {
         if rows < self.limits.rows {
             self.limits.rows = rows;
             let mut all: Vec<u8> = self.returned.drain(..).flatten().collect();

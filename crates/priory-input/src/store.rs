@@ -10,14 +10,14 @@
 //! # Ok::<(), priory_input::Error>(())
 //! ```
 
-use std::collections::hash_map::RandomState;
+use std::collections::BTreeSet;
 use std::fs::{self, File, Metadata, OpenOptions};
-use std::hash::{BuildHasher, Hasher};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
-use priory::{FileParts, Settings, Statistics};
+use priory::{FileParts, Learnt};
+use tempfile::NamedTempFile;
 
 use crate::error::{Error, Result};
 use crate::reader::held;
@@ -31,25 +31,63 @@ pub fn read_bytes(path: impl AsRef<Path>) -> Result<Vec<u8>> {
     fs::read(path).map_err(|cause| failed(path, "read", cause))
 }
 
-/// The statistics and settings in a model file.
+/// What a model file holds.
 ///
 /// # Errors
 /// If it cannot be read, or is no model.
-pub fn read_model(path: impl AsRef<Path>) -> Result<(Statistics, Settings)> {
-    let path = path.as_ref();
-    let read = match OpenFile::open(path)? {
-        Some(file) => priory::read_file_from(&file),
-        None => {
-            let bytes = read_pipe(path).map_err(|cause| failed(path, "read", cause))?;
-            priory::read_file(&bytes)
-        }
-    };
-    read.map_err(|cause| Error::Use { name: path.display().to_string(), cause })
+pub fn read_model(path: impl AsRef<Path>) -> Result<Learnt> {
+    OpenFile::open(path)?.read_model()
+}
+
+/// An open model file, any part of which can be read. Copies share it.
+#[derive(Debug, Clone)]
+pub struct OpenFile {
+    name: String,
+    contents: Arc<Contents>,
+}
+
+#[derive(Debug)]
+enum Contents {
+    File {
+        file: Mutex<File>,
+        size: u64,
+    },
+    /// What came out of a pipe, which can be read only once.
+    Pipe(Vec<u8>),
+}
+
+impl OpenFile {
+    /// Opens a file. A pipe or the like is opened once and read to its end.
+    ///
+    /// # Errors
+    /// If it cannot be opened, or the pipe cannot be read.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        let contents = open_contents(path).map_err(|cause| failed(path, "read", cause))?;
+        Ok(OpenFile { name: path.display().to_string(), contents: Arc::new(contents) })
+    }
+
+    /// What the file holds.
+    ///
+    /// # Errors
+    /// If it cannot be read, or is no model.
+    pub fn read_model(&self) -> Result<Learnt> {
+        let read = Learnt::read(self);
+        read.map_err(|cause| Error::Use { name: self.name.clone(), cause })
+    }
+}
+
+fn open_contents(path: &Path) -> io::Result<Contents> {
+    let file = File::open(path)?;
+    let metadata = file.metadata()?;
+    Ok(match metadata.is_file() {
+        true => Contents::File { file: Mutex::new(file), size: metadata.len() },
+        false => Contents::Pipe(read_pipe(file)?),
+    })
 }
 
 /// What comes out of a pipe, or only its beginning if that is not the beginning of a model: there may be no end.
-fn read_pipe(path: &Path) -> io::Result<Vec<u8>> {
-    let mut file = File::open(path)?;
+fn read_pipe(mut file: File) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     (&mut file).take(16).read_to_end(&mut bytes)?;
     if priory::could_be_file(&bytes) {
@@ -58,38 +96,23 @@ fn read_pipe(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// An open file, any part of which can be read.
-#[derive(Debug)]
-pub struct OpenFile {
-    file: Mutex<File>,
-    size: u64,
-}
-
-impl OpenFile {
-    /// Opens a file; `None` if it is a pipe or the like, of which there are no parts.
-    ///
-    /// # Errors
-    /// If it cannot be opened.
-    pub fn open(path: impl AsRef<Path>) -> Result<Option<Self>> {
-        let path = path.as_ref();
-        let opened = File::open(path).and_then(|file| {
-            let metadata = file.metadata()?;
-            let size = metadata.len();
-            Ok(metadata.is_file().then_some(OpenFile { file: Mutex::new(file), size }))
-        });
-        opened.map_err(|cause| failed(path, "read", cause))
-    }
-}
-
 impl FileParts for OpenFile {
     fn size(&self) -> u64 {
-        self.size
+        match &*self.contents {
+            Contents::File { size, .. } => *size,
+            Contents::Pipe(bytes) => bytes.len() as u64,
+        }
     }
 
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
-        let mut file = held(&self.file);
-        file.seek(SeekFrom::Start(offset))?;
-        file.read_exact(buffer)
+        match &*self.contents {
+            Contents::File { file, .. } => {
+                let mut file = held(file);
+                file.seek(SeekFrom::Start(offset))?;
+                file.read_exact(buffer)
+            }
+            Contents::Pipe(bytes) => bytes.read_at(offset, buffer),
+        }
     }
 }
 
@@ -97,7 +120,8 @@ impl FileParts for OpenFile {
 /// the new, and so it is after a crash or on a full disk: the bytes go to a temporary file beside it, which then
 /// takes its name. The permissions stay, and a link still leads to the file.
 ///
-/// What is no regular file, such as a pipe, is written to as it is.
+/// What is no regular file, such as a pipe, is written to as it is, and so is what is open already under a name like
+/// `/dev/stdout` or `/dev/fd/3`, whatever it leads to.
 ///
 /// # Errors
 /// If it cannot be written. What was there before is then still there.
@@ -111,9 +135,14 @@ pub fn replace_file(path: impl AsRef<Path>, bytes: &[u8]) -> Result<()> {
 /// dropped before, nothing has happened.
 pub struct NewFile {
     path: PathBuf,
-    file: File,
-    /// None for what is no regular file: there is nothing to put in its place.
-    temporary: Option<(TemporaryFile, PathBuf)>,
+    output: Output,
+}
+
+enum Output {
+    /// A file that will replace the one at this path.
+    Replacement(TemporaryFile, PathBuf),
+    /// What cannot be replaced: a pipe, a device, a file that is open already.
+    Direct(File),
 }
 
 impl NewFile {
@@ -123,8 +152,8 @@ impl NewFile {
     /// If no file can be created there.
     pub fn create(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        let (file, temporary) = create(path).map_err(|cause| failed(path, "written", cause))?;
-        Ok(NewFile { path: path.to_owned(), file, temporary })
+        let output = Output::create(path).map_err(|cause| failed(path, "written", cause))?;
+        Ok(NewFile { path: path.to_owned(), output })
     }
 
     /// Writes what `write` writes.
@@ -132,7 +161,7 @@ impl NewFile {
     /// # Errors
     /// If it cannot be written.
     pub fn fill(&mut self, write: impl FnOnce(&mut File) -> io::Result<()>) -> Result<()> {
-        write(&mut self.file).map_err(|cause| failed(&self.path, "written", cause))
+        write(self.output.file_mut()).map_err(|cause| failed(&self.path, "written", cause))
     }
 
     /// Waits until the disk has what was written. Whoever has something else to do meanwhile calls it on another thread;
@@ -141,8 +170,12 @@ impl NewFile {
     /// # Errors
     /// If the disk is full or fails.
     pub fn sync(&self) -> Result<()> {
-        let synced = if self.temporary.is_some() { self.file.sync_all() } else { Ok(()) };
-        synced.map_err(|cause| failed(&self.path, "written", cause))
+        match &self.output {
+            Output::Replacement(temporary, _) => {
+                temporary.file.as_file().sync_all().map_err(|cause| failed(&self.path, "written", cause))
+            }
+            Output::Direct(_) => Ok(()),
+        }
     }
 
     /// Puts the file in its place.
@@ -151,19 +184,22 @@ impl NewFile {
     /// If the disk is full or fails. What was there before is then still there.
     pub fn finish(self) -> Result<()> {
         self.sync()?;
-        let Some((temporary, target)) = self.temporary else { return Ok(()) };
-        drop(self.file);
-        temporary.rename(&target).map_err(|cause| failed(&self.path, "written", cause))
+        match self.output {
+            Output::Replacement(temporary, target) => {
+                temporary.put_in_place(&target).map_err(|cause| failed(&self.path, "written", cause))
+            }
+            Output::Direct(_) => Ok(()),
+        }
     }
 }
 
 impl Write for NewFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.file.write(bytes)
+        self.output.file_mut().write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.file.flush()
+        self.output.file_mut().flush()
     }
 }
 
@@ -204,63 +240,101 @@ fn failed(path: &Path, action: &'static str, cause: io::Error) -> Error {
     Error::File { name: path.display().to_string(), action, cause }
 }
 
-/// Opens what is to be written to: a temporary file and the path it will take, or the path itself if that is a pipe.
-fn create(path: &Path) -> io::Result<(File, Option<(TemporaryFile, PathBuf)>)> {
-    let existing = match fs::metadata(path) {
-        Ok(metadata) => Some(metadata),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => match fs::read_link(path) {
-            // The link leads to a file that does not exist yet.
-            Ok(leads_to) => return create(&directory_of(path).join(leads_to)),
-            Err(_) => None,
-        },
-        Err(error) => return Err(error),
-    };
-    if existing.as_ref().is_some_and(|metadata| !metadata.is_file()) {
-        return Ok((OpenOptions::new().write(true).open(path)?, None));
+impl Output {
+    /// Opens what is to be written to.
+    fn create(path: &Path) -> io::Result<Output> {
+        if let Some(open) = open_descriptor(path) {
+            return open.map(Output::Direct);
+        }
+        let existing = match fs::metadata(path) {
+            Ok(metadata) => Some(metadata),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => match fs::read_link(path) {
+                // The link leads to a file that does not exist yet.
+                Ok(leads_to) => return Output::create(&directory_of(path).join(leads_to)),
+                Err(_) => None,
+            },
+            Err(error) => return Err(error),
+        };
+        if existing.as_ref().is_some_and(|metadata| !metadata.is_file()) {
+            return Ok(Output::Direct(OpenOptions::new().write(true).open(path)?));
+        }
+        let target = if existing.is_some() { fs::canonicalize(path)? } else { path.to_owned() };
+        Ok(Output::Replacement(TemporaryFile::create(directory_of(&target), existing.as_ref())?, target))
     }
-    let target = if existing.is_some() { fs::canonicalize(path)? } else { path.to_owned() };
-    let (temporary, file) = TemporaryFile::create(directory_of(&target), existing.as_ref())?;
-    Ok((file, Some((temporary, target))))
+
+    fn file_mut(&mut self) -> &mut File {
+        match self {
+            Output::Replacement(temporary, _) => temporary.file.as_file_mut(),
+            Output::Direct(file) => file,
+        }
+    }
+}
+
+/// The open file that a path like `/dev/stdout` or `/dev/fd/3` stands for. To replace what it leads to would take that
+/// away from whoever has opened it.
+#[cfg(unix)]
+fn open_descriptor(path: &Path) -> Option<io::Result<File>> {
+    use std::os::fd::AsFd;
+    const MOST_LINKS: usize = 40;
+    let descriptors = fs::canonicalize("/dev/fd").ok()?;
+    let mut path = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        let directory = directory_of(&path);
+        if fs::canonicalize(directory).is_ok_and(|directory| directory == descriptors) {
+            let number: u32 = path.file_name()?.to_str()?.parse().ok()?;
+            let copy = match number {
+                1 => io::stdout().as_fd().try_clone_to_owned(),
+                2 => io::stderr().as_fd().try_clone_to_owned(),
+                // Opened anew, a file would be written to from its beginning.
+                _ => return Some(OpenOptions::new().append(true).open(path)),
+            };
+            return Some(copy.map(File::from));
+        }
+        path = directory.join(fs::read_link(&path).ok()?);
+    }
+    None
+}
+
+#[cfg(not(unix))]
+fn open_descriptor(_: &Path) -> Option<io::Result<File>> {
+    None
 }
 
 fn directory_of(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// A file that is removed unless it gets its name.
+/// A file that is removed unless it is put in its place.
 struct TemporaryFile {
-    path: PathBuf,
-    renamed: bool,
+    file: NamedTempFile,
+    // After the file, since fields are dropped in their order: what is not listed is not there.
+    _listed: Listed,
 }
 
 impl TemporaryFile {
     /// A new file with the permissions of the one that it is to replace.
-    fn create(directory: &Path, existing: Option<&Metadata>) -> io::Result<(Self, File)> {
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true);
-        // Nobody may open the new file who may not open the old one, not even before the permissions are set.
+    fn create(directory: &Path, existing: Option<&Metadata>) -> io::Result<Self> {
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".priory-").suffix(".tmp");
+        // A file that is new has the permissions that any new file has. Otherwise nobody may open it who may not open the
+        // old one, not even before its permissions are set.
         #[cfg(unix)]
-        if existing.is_some() {
-            std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        if existing.is_none() {
+            builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
         }
-        loop {
-            let number = RandomState::new().build_hasher().finish();
-            let path = directory.join(format!(".priory-{number:016x}.tmp"));
-            let file = match options.open(&path) {
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
-                opened => opened?,
-            };
-            let temporary = TemporaryFile { path, renamed: false };
-            if let Some(metadata) = existing {
-                file.set_permissions(metadata.permissions())?;
-            }
-            return Ok((temporary, file));
+        let mut unfinished = held(&UNFINISHED);
+        let file = builder.tempfile_in(directory)?;
+        unfinished.insert(file.path().to_owned());
+        drop(unfinished);
+        let temporary = TemporaryFile { _listed: Listed(file.path().to_owned()), file };
+        if let Some(metadata) = existing {
+            temporary.file.as_file().set_permissions(metadata.permissions())?;
         }
+        Ok(temporary)
     }
 
-    fn rename(mut self, target: &Path) -> io::Result<()> {
-        fs::rename(&self.path, target)?;
-        self.renamed = true;
+    fn put_in_place(self, target: &Path) -> io::Result<()> {
+        self.file.persist(target)?;
         // The new file has its name. Not every file system can sync a directory, so this is done as well as it can be.
         #[cfg(unix)]
         let _ = File::open(directory_of(target)).and_then(|directory| directory.sync_all());
@@ -268,12 +342,26 @@ impl TemporaryFile {
     }
 }
 
-impl Drop for TemporaryFile {
+/// The temporary files that there are.
+static UNFINISHED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+/// A temporary file that is on the list, until it is dropped.
+struct Listed(PathBuf);
+
+impl Drop for Listed {
     fn drop(&mut self) {
-        if !self.renamed {
-            let _ = fs::remove_file(&self.path);
-        }
+        held(&UNFINISHED).remove(&self.0);
     }
+}
+
+/// Removes the files of this process that are being written and are not in their place yet, for a program that is told
+/// to end at once. Nothing more can be written in its place while the value that is returned is there.
+pub fn remove_unfinished() -> impl Sized {
+    let unfinished = held(&UNFINISHED);
+    for path in &*unfinished {
+        let _ = fs::remove_file(path);
+    }
+    unfinished
 }
 
 /// Locks the file that has this name at the moment when the lock is held. While one waits, the file may be replaced;
@@ -282,6 +370,9 @@ fn lock_current(path: &Path) -> io::Result<File> {
     loop {
         // Opened for writing, so that a model that is write-protected is not changed.
         let file = OpenOptions::new().read(true).write(true).open(path)?;
+        if !file.metadata()?.is_file() {
+            return Err(io::Error::other("only a regular file can be changed in place"));
+        }
         file.lock()?;
         if is_same_file(&file.metadata()?, &fs::metadata(path)?) {
             return Ok(file);
@@ -376,12 +467,12 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("model.priory");
         fs::write(&path, b"old").unwrap();
-        let (temporary, mut file) = TemporaryFile::create(directory.path(), None).unwrap();
-        file.write_all(b"half of the ne").unwrap();
+        let mut temporary = TemporaryFile::create(directory.path(), None).unwrap();
+        temporary.file.write_all(b"half of the ne").unwrap();
         assert_eq!(names_in(directory.path()).len(), 2);
         // A directory cannot be replaced by a file, so this rename fails.
         fs::create_dir(directory.path().join("directory")).unwrap();
-        assert!(temporary.rename(&directory.path().join("directory")).is_err());
+        assert!(temporary.put_in_place(&directory.path().join("directory")).is_err());
         assert_eq!(names_in(directory.path()), ["directory", "model.priory"]);
         assert_eq!(read_bytes(&path).unwrap(), b"old");
     }

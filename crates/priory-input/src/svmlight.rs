@@ -9,15 +9,13 @@ use std::sync::Arc;
 
 use priory::{Batch, BatchColumn, MISSING};
 
+use crate::csv::MOST_COLUMNS;
 use crate::error::{Error, Result, shown};
 use crate::format::ReadOptions;
 use crate::reader::Plan;
 use crate::sample::Sample;
 use crate::source::{Framing, Source};
 use crate::table::Purpose;
-
-/// More columns than this do not fit into a dense table.
-pub(crate) const MOST_COLUMNS: usize = 1_000_000;
 
 /// More columns than this must be asked for: a slip of a digit, or a few bytes from a stranger, would take gigabytes.
 const MOST_UNASKED: usize = 1 << 16;

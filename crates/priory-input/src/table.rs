@@ -18,6 +18,7 @@ use crate::reader::{Batches, Reader};
 use crate::sample::{ColumnInfo, Sample};
 use crate::source::{Limits, Source};
 use crate::svmlight;
+use crate::tar::is_tar;
 use crate::unpack::Bytes;
 
 /// What the rows are read for.
@@ -41,6 +42,8 @@ pub struct Table {
     header: Vec<String>,
     /// Where the columns stand that only pass through.
     kept: Vec<usize>,
+    /// How many rows a batch may have, if somebody has said so.
+    most_rows: Option<usize>,
 }
 
 impl Table {
@@ -62,6 +65,7 @@ impl Table {
                 options: *options,
                 header: vec![CLASS.into(), TEXT.into()],
                 kept: Vec::new(),
+                most_rows: None,
             });
         }
         let size = metadata.is_file().then_some(metadata.len());
@@ -69,7 +73,13 @@ impl Table {
         if size.is_some() && ParquetFile::is_meant(&file, options.input_format) {
             let (file, header) = ParquetFile::open(path, file)?;
             check_header(path, &header)?;
-            return Ok(Table { input: Input::Parquet(file), options: *options, header, kept: Vec::new() });
+            return Ok(Table {
+                input: Input::Parquet(file),
+                options: *options,
+                header,
+                kept: Vec::new(),
+                most_rows: None,
+            });
         }
         let bytes = Bytes::new(path.into(), size, Box::new(file), options.encoding)?;
         Table::new(bytes, extension(path).as_deref(), options, Limits::USUAL)
@@ -101,7 +111,7 @@ impl Table {
     ) -> Result<Table> {
         let (rows, header) = ArrowRows::new(name, schema, batches);
         check_header(name, &header)?;
-        Ok(Table { input: Input::Memory(rows), options: *options, header, kept: Vec::new() })
+        Ok(Table { input: Input::Memory(rows), options: *options, header, kept: Vec::new(), most_rows: None })
     }
 
     /// As [`Table::from_reader`], but in blocks of so many bytes and batches of so many rows. Only there for fuzzing.
@@ -128,7 +138,7 @@ impl Table {
     ) -> Result<Table> {
         let mut bytes = bytes;
         let beginning = bytes.peek(LONG_ENOUGH_TO_TELL.min(limits.block))?;
-        let is_tar = Files::is_tar(beginning);
+        let is_archive = is_tar(beginning);
         let format = options.input_format.unwrap_or_else(|| likely_format(extension, beginning));
         let name = bytes.name.clone();
         let (input, header) = match format {
@@ -151,11 +161,11 @@ impl Table {
                 let (header, stored) = json::open(&mut source)?.into_iter().unzip();
                 (Input::JsonLines(source, stored), header)
             }
-            InputFormat::Documents if is_tar && options.encoding == Encoding::Utf8 => {
+            InputFormat::Documents if is_archive && options.encoding == Encoding::Utf8 => {
                 (Input::Files(Files::tar(bytes)), vec![CLASS.into(), TEXT.into()])
             }
             InputFormat::Documents => {
-                let what = match is_tar {
+                let what = match is_archive {
                     true => "a tar archive, whose documents are read as UTF-8; leave --encoding out",
                     false => "neither a folder of documents nor a tar archive",
                 };
@@ -176,7 +186,7 @@ impl Table {
             }
         };
         check_header(&name, &header)?;
-        Ok(Table { input, options: *options, header, kept: Vec::new() })
+        Ok(Table { input, options: *options, header, kept: Vec::new(), most_rows: None })
     }
 
     /// Makes room for what a schema knows of and the beginning of a sparse table happens not to mention; documents
@@ -252,6 +262,15 @@ impl Table {
 
     pub(crate) fn kept(&self) -> &[usize] {
         &self.kept
+    }
+
+    /// Has batches hold at most so many rows; as many as [`priory::rows_to_score`] says, if they are to be scored.
+    pub fn limit_rows(&mut self, rows: usize) {
+        self.most_rows = Some(rows.max(1));
+    }
+
+    pub(crate) fn most_rows(&self) -> usize {
+        self.most_rows.unwrap_or(usize::MAX)
     }
 
     /// Gets ready to read the columns of this schema, on any number of threads. They are found by name, in any order;

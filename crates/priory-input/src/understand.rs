@@ -86,7 +86,7 @@ impl Understood {
     }
 
     fn infer(&mut self, name: &str, stored: Stored, values: &[Option<&str>]) {
-        let decision = infer(name, stored, values);
+        let decision = infer(stored, values);
         if let TakenAs::Feature(kind) = decision.taken_as {
             self.schema.columns.push(Column::new(name, kind));
         }

@@ -4,20 +4,21 @@
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 #![allow(clippy::print_stderr, reason = "a test that is skipped says so")]
 
+#[path = "../../../testdata/datasets.rs"]
+mod datasets;
+
 use std::path::{Path, PathBuf};
 
 use priory::{
-    Column, Family, Prior, Schema, Settings, Smoothing, Statistics, TextModel, TextSettings, TokenSettings,
-    TokenStyle,
+    Column, Prior, Schema, Settings, Smoothing, Statistics, TextFamily, TextModel, TextSettings,
+    TokenSettings, TokenStyle,
 };
 use priory_input::{Purpose, ReadOptions, Table};
 
 const CLASSES: [usize; 4] = [0, 6, 13, 19];
 
 fn archive(part: &str) -> Option<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let data = std::env::var("PRIORY_DATA").map_or_else(|_| root.join("../shared/data"), PathBuf::from);
-    Some(data.join(format!("newsgroups20/20news-bydate-{part}.tar.gz"))).filter(|path| path.exists())
+    datasets::dataset(&format!("newsgroups20/20news-bydate-{part}.tar.gz"))
 }
 
 fn table(path: &Path) -> Table {
@@ -26,10 +27,7 @@ fn table(path: &Path) -> Table {
 
 #[test]
 fn joint_log_probabilities_are_those_of_scikit_learn() {
-    let (Some(train), Some(test)) = (archive("train"), archive("test")) else {
-        eprintln!("skipped: newsgroups20 is not there");
-        return;
-    };
+    let (Some(train), Some(test)) = (archive("train"), archive("test")) else { return };
     let tokens = TokenSettings { style: TokenStyle::Sklearn, ..TokenSettings::default() };
     let schema = Schema::new("class", vec![Column::text("text", TextSettings::new(tokens))]).unwrap();
     let mut statistics = Statistics::empty(&schema);
@@ -41,10 +39,10 @@ fn joint_log_probabilities_are_those_of_scikit_learn() {
     assert_eq!(statistics.rows(), 11_314);
 
     let models = [
-        ("MultinomialNB", Family::Multinomial),
-        ("BernoulliNB", Family::Bernoulli),
-        ("ComplementNB", Family::Complement),
-        ("ComplementNB-normalized", Family::ComplementNormalized),
+        ("MultinomialNB", TextFamily::Multinomial),
+        ("BernoulliNB", TextFamily::Bernoulli),
+        ("ComplementNB", TextFamily::Complement),
+        ("ComplementNB-normalized", TextFamily::ComplementNormalized),
     ];
     let models = models.map(|(name, family)| {
         let text = TextModel { model: Some(family), smoothing: Smoothing::LAPLACE, ..TextModel::default() };

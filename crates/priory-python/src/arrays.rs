@@ -1,6 +1,7 @@
 //! NumPy's arrays as blocks of f64, whatever their type and order.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use numpy::ndarray::{ArrayView1, ArrayView2, s};
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
@@ -245,7 +246,7 @@ impl IndicesView<'_> {
     }
 
     /// Where rows begin; what is negative is larger than everything.
-    fn starts(&self) -> Vec<usize> {
+    fn starts(&self) -> Arc<[usize]> {
         match self {
             IndicesView::I32(indices) => {
                 indices.iter().map(|&start| usize::try_from(start).unwrap_or(usize::MAX)).collect()
@@ -263,7 +264,7 @@ pub(crate) struct Csr<'py>(Indices<'py>, Indices<'py>, Numbers<'py>, usize);
 
 /// What threads share of it. Checked when it is made, but for the columns of entries.
 pub(crate) struct CsrView<'a> {
-    starts: Vec<usize>,
+    starts: Arc<[usize]>,
     indices: IndicesView<'a>,
     values: NumbersView<'a>,
     pub(crate) columns: usize,
@@ -271,17 +272,36 @@ pub(crate) struct CsrView<'a> {
 
 impl Csr<'_> {
     pub(crate) fn view(&self) -> PyResult<CsrView<'_>> {
-        let Csr(starts, indices, values, columns) = self;
-        let (starts, indices, values) = (starts.view()?.starts(), indices.view()?, values.view());
+        self.view_from(self.starts()?)
+    }
+
+    /// Where the rows begin, checked, and one more for the end of the last. Whoever looks at a matrix again and again takes
+    /// these only once.
+    pub(crate) fn starts(&self) -> PyResult<Arc<[usize]>> {
+        let starts = self.0.view()?.starts();
+        if starts.is_empty() || !starts.is_sorted() {
+            return Err(contradiction());
+        }
+        Ok(starts)
+    }
+
+    /// The matrix whose rows begin here, as [`starts`](Self::starts) said.
+    pub(crate) fn view_from(&self, starts: Arc<[usize]>) -> PyResult<CsrView<'_>> {
+        let Csr(_, indices, values, columns) = self;
+        let (indices, values) = (indices.view()?, values.view());
         if *columns >= u32::MAX as usize {
             return Err(PyValueError::new_err("the sparse matrix has too many columns"));
         }
         let agree = starts.last().is_some_and(|&last| last <= indices.len()) && indices.len() <= values.len();
-        if !agree || !starts.is_sorted() {
-            return Err(PyValueError::new_err("the sparse matrix contradicts itself"));
+        if !agree {
+            return Err(contradiction());
         }
         Ok(CsrView { starts, indices, values, columns: *columns })
     }
+}
+
+fn contradiction() -> PyErr {
+    PyValueError::new_err("the sparse matrix contradicts itself")
 }
 
 impl CsrView<'_> {

@@ -7,6 +7,7 @@ mod error;
 mod matrix;
 mod model;
 mod scores;
+mod shared;
 mod table;
 mod work;
 
@@ -20,7 +21,7 @@ mod _priory {
         CodeSums, CountSums, CovarianceSums, GaussianSums, NegativeError, NotFiniteError, code_logs, encode,
     };
     #[pymodule_export]
-    use crate::model::{Learnt, evaluate, write_text};
+    use crate::model::{Learnt, Snapshot, choice_names, evaluate, write_text};
     #[pymodule_export]
     use crate::scores::{CodeScorer, GaussianScorer, LinearScorer};
     #[pymodule_export]

@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::arrays::{Csr, Dense, DenseView, NO_CODE};
+use crate::shared::Shared;
 use crate::work::{Blocks, fold, threads};
 
 pyo3::create_exception!(_priory, NotFiniteError, PyValueError, "A number is infinite or NaN.");
@@ -88,41 +89,55 @@ pub(crate) fn columns_agree(found: usize, expected: usize) -> PyResult<()> {
 macro_rules! sums {
     ($(#[$about:meta])* $name:ident { $($methods:tt)* }) => {
         $(#[$about])*
-        #[pyclass(module = "priory._priory")]
-        pub(crate) struct $name(matrix::$name);
+        #[pyclass(module = "priory._priory", frozen)]
+        pub(crate) struct $name(Shared<matrix::$name>);
 
         #[pymethods]
         impl $name {
             #[new]
             fn new(columns: usize, classes: usize) -> Self {
-                $name(matrix::$name::new(columns, classes))
+                $name(Shared::new(matrix::$name::new(columns, classes)))
             }
 
             /// Adds what another part of the rows came to.
-            fn merge(&mut self, other: &$name) {
-                self.0.merge(&other.0);
+            fn merge(&self, py: Python<'_>, other: &$name) -> PyResult<()> {
+                if self.shape(py) != other.shape(py) {
+                    return Err(PyValueError::new_err("the sums are of different columns or classes"));
+                }
+                let other = other.0.now(py);
+                self.0.change(py, |sums| sums.merge(&other));
+                Ok(())
             }
 
             fn class_weights<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-                self.0.class_weights().into_pyarray(py)
+                self.0.now(py).class_weights().into_pyarray(py)
             }
 
             fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
-                Ok((slf.get_type().getattr("from_bytes")?, (slf.borrow().to_bytes(slf.py()),)))
+                Ok((slf.get_type().getattr("from_bytes")?, (slf.get().to_bytes(slf.py()),)))
             }
 
             /// The canonical bytes: the same rows give the same, in whatever order and split they came.
             fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-                PyBytes::new(py, &self.0.to_bytes())
+                let sums = self.0.now(py);
+                PyBytes::new(py, &py.detach(|| sums.to_bytes()))
             }
 
             #[staticmethod]
             fn from_bytes(bytes: &[u8]) -> PyResult<Self> {
                 let damaged = || PyValueError::new_err("these bytes are not sums that were pickled");
-                matrix::$name::from_bytes(bytes).map($name).ok_or_else(damaged)
+                matrix::$name::from_bytes(bytes).map(|sums| $name(Shared::new(sums))).ok_or_else(damaged)
             }
 
             $($methods)*
+        }
+
+        impl $name {
+            /// How many columns and classes there are.
+            fn shape(&self, py: Python<'_>) -> (usize, usize) {
+                let sums = self.0.now(py);
+                (sums.columns(), sums.classes())
+            }
         }
     };
 }
@@ -133,17 +148,18 @@ sums! {
         /// Adds rows.
         #[pyo3(signature = (x, classes, weights=None))]
         fn observe(
-            &mut self,
+            &self,
             py: Python<'_>,
             x: Dense<'_>,
             classes: PyReadonlyArray1<'_, u32>,
             weights: Option<PyReadonlyArray1<'_, f64>>,
         ) -> PyResult<()> {
+            let (width, count) = self.shape(py);
             let x = x.view();
-            columns_agree(x.shape().1, self.0.columns())?;
-            let counted = Counted::new(&classes, &weights, x.shape().0, self.0.classes())?;
-            let empty = matrix::GaussianSums::new(self.0.columns(), self.0.classes());
-            let blocks = blocks(&x, self.0.columns() * self.0.classes());
+            columns_agree(x.shape().1, width)?;
+            let counted = Counted::new(&classes, &weights, x.shape().0, count)?;
+            let empty = matrix::GaussianSums::new(width, count);
+            let blocks = blocks(&x, width * count);
             let start = || (empty.clone(), Vec::new());
             let parts = fold(py, blocks.ranges(), blocks.threads(), start, |(sums, buffer), rows| {
                 let (classes, weights) = counted.of(rows.clone());
@@ -153,14 +169,15 @@ sums! {
             if parts.iter().any(|(part, _)| part.has_missing()) {
                 return Err(odd(Odd::NotFinite));
             }
-            parts.iter().for_each(|(part, _)| self.0.merge(part));
+            self.0.change(py, |sums| parts.iter().for_each(|(part, _)| sums.merge(part)));
             Ok(())
         }
 
         /// Means, variances and what was added to each of these.
         fn estimate<'py>(&self, py: Python<'py>, share: f64) -> PyResult<(Matrix<'py>, Matrix<'py>, f64)> {
-            let gaussians = self.0.estimate(share);
-            let matrix = |values| matrix_of(py, values, self.0.classes(), self.0.columns());
+            let sums = self.0.now(py);
+            let gaussians = sums.estimate(share);
+            let matrix = |values| matrix_of(py, values, sums.classes(), sums.columns());
             Ok((matrix(gaussians.means)?, matrix(gaussians.variances)?, gaussians.added))
         }
     }
@@ -172,7 +189,7 @@ sums! {
         /// Adds rows; if there is a threshold, one for every number that is larger.
         #[pyo3(signature = (x, classes, weights=None, threshold=None, negative_allowed=false))]
         fn observe(
-            &mut self,
+            &self,
             py: Python<'_>,
             x: Rows<'_>,
             classes: PyReadonlyArray1<'_, u32>,
@@ -180,16 +197,17 @@ sums! {
             threshold: Option<f64>,
             negative_allowed: bool,
         ) -> PyResult<()> {
-            let empty = matrix::CountSums::new(self.0.columns(), self.0.classes());
-            let cells = self.0.columns() * self.0.classes();
+            let (width, count) = self.shape(py);
+            let empty = matrix::CountSums::new(width, count);
+            let cells = width * count;
             let parts = match &x {
                 Rows::Sparse(x) => {
                     let x = x.view()?;
-                    columns_agree(x.columns, self.0.columns())?;
-                    let counted = Counted::new(&classes, &weights, x.rows(), self.0.classes())?;
+                    columns_agree(x.columns, width)?;
+                    let counted = Counted::new(&classes, &weights, x.rows(), count)?;
                     // Rows of one class after the other, so that its sums stay near; and so many at a time that few
                     // classes are met by several threads, each of which needs room for them.
-                    let order = matrix::order(counted.classes, self.0.classes());
+                    let order = matrix::order(counted.classes, count);
                     let blocks = x.blocks((x.entries() / (4 * threads())).clamp(SCORED, MOST_COUNTED));
                     let threads = blocks.threads().min(x.entries() / cells.max(1) + 1);
                     let start = || (empty.clone(), Vec::new());
@@ -208,8 +226,8 @@ sums! {
                 }
                 Rows::Dense(x) => {
                     let x = x.view();
-                    columns_agree(x.shape().1, self.0.columns())?;
-                    let counted = Counted::new(&classes, &weights, x.shape().0, self.0.classes())?;
+                    columns_agree(x.shape().1, width)?;
+                    let counted = Counted::new(&classes, &weights, x.shape().0, count)?;
                     let blocks = blocks(&x, cells / 16);
                     let start = || (empty.clone(), Vec::new());
                     let parts = fold(py, blocks.ranges(), blocks.threads(), start, |(sums, buffer), rows| {
@@ -222,14 +240,15 @@ sums! {
                     parts.into_iter().map(|(part, _)| part).collect()
                 }
             };
-            parts.into_iter().for_each(|part| self.0.append(part));
+            self.0.change(py, |sums| parts.into_iter().for_each(|part| sums.append(part)));
             Ok(())
         }
 
         /// The sums, a row for each class.
         fn counts<'py>(&self, py: Python<'py>) -> PyResult<Matrix<'py>> {
-            let (classes, columns) = (self.0.classes(), self.0.columns());
-            by_class(py, classes, columns, |class, counts| self.0.counts_of(class, counts))
+            let sums = self.0.now(py);
+            let (classes, columns) = (sums.classes(), sums.columns());
+            by_class(py, classes, columns, |class, counts| sums.counts_of(class, counts))
         }
 
         /// log P(column | class) of the multinomial model.
@@ -238,9 +257,10 @@ sums! {
             py: Python<'py>,
             pseudocounts: PyReadonlyArray1<'py, f64>,
         ) -> PyResult<Matrix<'py>> {
+            let sums = self.0.now(py);
             let pseudocounts = pseudocounts.as_slice()?;
-            by_class(py, self.0.classes(), self.0.columns(), |class, counts| {
-                self.0.counts_of(class, counts);
+            by_class(py, sums.classes(), sums.columns(), |class, counts| {
+                sums.counts_of(class, counts);
                 matrix::multinomial(counts, pseudocounts);
             })
         }
@@ -252,9 +272,10 @@ sums! {
             pseudocounts: PyReadonlyArray1<'py, f64>,
             normalized: bool,
         ) -> PyResult<(Matrix<'py>, Bound<'py, PyArray1<f64>>)> {
-            let (pseudocounts, totals) = (pseudocounts.as_slice()?, self.0.totals());
-            let weights = by_class(py, self.0.classes(), self.0.columns(), |class, counts| {
-                self.0.counts_of(class, counts);
+            let sums = self.0.now(py);
+            let (pseudocounts, totals) = (pseudocounts.as_slice()?, sums.totals());
+            let weights = by_class(py, sums.classes(), sums.columns(), |class, counts| {
+                sums.counts_of(class, counts);
                 matrix::complement(counts, &totals, pseudocounts, normalized);
             })?;
             Ok((weights, totals.into_pyarray(py)))
@@ -266,9 +287,10 @@ sums! {
             py: Python<'py>,
             pseudocounts: PyReadonlyArray1<'py, f64>,
         ) -> PyResult<Matrix<'py>> {
-            let (pseudocounts, class_weights) = (pseudocounts.as_slice()?, self.0.class_weights());
-            by_class(py, self.0.classes(), self.0.columns(), |class, counts| {
-                self.0.counts_of(class, counts);
+            let sums = self.0.now(py);
+            let (pseudocounts, class_weights) = (pseudocounts.as_slice()?, sums.class_weights());
+            by_class(py, sums.classes(), sums.columns(), |class, counts| {
+                sums.counts_of(class, counts);
                 matrix::bernoulli(counts, class_weights[class], pseudocounts);
             })
         }
@@ -281,16 +303,17 @@ sums! {
         /// Adds rows.
         #[pyo3(signature = (x, classes, weights=None))]
         fn observe(
-            &mut self,
+            &self,
             py: Python<'_>,
             x: Dense<'_>,
             classes: PyReadonlyArray1<'_, u32>,
             weights: Option<PyReadonlyArray1<'_, f64>>,
         ) -> PyResult<()> {
+            let (width, count) = self.shape(py);
             let x = x.view();
-            columns_agree(x.shape().1, self.0.columns())?;
-            let counted = Counted::new(&classes, &weights, x.shape().0, self.0.classes())?;
-            let empty = matrix::CodeSums::new(self.0.columns(), self.0.classes());
+            columns_agree(x.shape().1, width)?;
+            let counted = Counted::new(&classes, &weights, x.shape().0, count)?;
+            let empty = matrix::CodeSums::new(width, count);
             let blocks = Blocks::new(x.shape().0, x.shape().1, SCORED);
             let start = || (empty.clone(), Vec::new());
             let parts = fold(py, blocks.ranges(), blocks.threads(), start, |(sums, buffer), rows| {
@@ -305,19 +328,21 @@ sums! {
                     ))
                 })
             })?;
-            parts.iter().for_each(|(part, _)| self.0.merge(part));
+            self.0.change(py, |sums| parts.iter().for_each(|(part, _)| sums.merge(part)));
             Ok(())
         }
 
         /// One more than the largest code of each column.
-        fn codes(&self) -> Vec<usize> {
-            (0..self.0.columns()).map(|column| self.0.codes(column)).collect()
+        fn codes(&self, py: Python<'_>) -> Vec<usize> {
+            let sums = self.0.now(py);
+            (0..sums.columns()).map(|column| sums.codes(column)).collect()
         }
 
         /// The weights of so many codes of a column, a row for each class.
         fn counts<'py>(&self, py: Python<'py>, column: usize, codes: usize) -> PyResult<Matrix<'py>> {
-            columns_agree(usize::from(column >= self.0.columns()), 0)?;
-            matrix_of(py, self.0.counts(column, codes), self.0.classes(), codes)
+            let sums = self.0.now(py);
+            columns_agree(usize::from(column >= sums.columns()), 0)?;
+            matrix_of(py, sums.counts(column, codes), sums.classes(), codes)
         }
     }
 }
@@ -326,12 +351,13 @@ sums! {
     /// Σx, Σx² and Σxy of every class.
     CovarianceSums {
         /// Adds rows.
-        fn observe(&mut self, py: Python<'_>, x: Dense<'_>, classes: PyReadonlyArray1<'_, u32>) -> PyResult<()> {
+        fn observe(&self, py: Python<'_>, x: Dense<'_>, classes: PyReadonlyArray1<'_, u32>) -> PyResult<()> {
+            let (width, count) = self.shape(py);
             let x = x.view();
-            columns_agree(x.shape().1, self.0.columns())?;
-            let counted = Counted::new(&classes, &None, x.shape().0, self.0.classes())?;
-            let empty = matrix::CovarianceSums::new(self.0.columns(), self.0.classes());
-            let blocks = blocks(&x, self.0.columns() * self.0.columns() * self.0.classes());
+            columns_agree(x.shape().1, width)?;
+            let counted = Counted::new(&classes, &None, x.shape().0, count)?;
+            let empty = matrix::CovarianceSums::new(width, count);
+            let blocks = blocks(&x, width * width * count);
             let start = || (empty.clone(), Vec::new());
             let parts = fold(py, blocks.ranges(), blocks.threads(), start, |(sums, buffer), rows| {
                 let (classes, _) = counted.of(rows.clone());
@@ -340,19 +366,21 @@ sums! {
             if parts.iter().any(|(part, _)| part.has_missing()) {
                 return Err(odd(Odd::NotFinite));
             }
-            parts.iter().for_each(|(part, _)| self.0.merge(part));
+            self.0.change(py, |sums| parts.iter().for_each(|(part, _)| sums.merge(part)));
             Ok(())
         }
 
         /// The means, a row for each class.
         fn means<'py>(&self, py: Python<'py>) -> PyResult<Matrix<'py>> {
-            matrix_of(py, self.0.means(), self.0.classes(), self.0.columns())
+            let sums = self.0.now(py);
+            matrix_of(py, sums.means(), sums.classes(), sums.columns())
         }
 
         /// The covariances of each class, dividing by its rows.
         fn covariances<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray3<f64>>> {
-            let size = self.0.columns();
-            self.0.covariances().into_pyarray(py).reshape([self.0.classes(), size, size])
+            let sums = self.0.now(py);
+            let size = sums.columns();
+            sums.covariances().into_pyarray(py).reshape([sums.classes(), size, size])
         }
     }
 }

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArrayDyn};
 use priory::matrix::{self, CodeScores, GaussianScores, LinearScores, Odd};
+use priory::rows_to_score;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
@@ -13,6 +14,7 @@ use pyo3::types::PyType;
 
 use crate::arrays::{Dense, NO_CODE};
 use crate::matrix::{Matrix, Rows, SCORED, columns_agree, dense_block, matrix_of, odd};
+use crate::model::too_large;
 use crate::work::{Blocks, fold};
 
 /// What scores are turned into.
@@ -45,12 +47,19 @@ struct Scorer<R, F: Fn(Range<usize>, &mut R, &mut [f64]) -> PyResult<()>> {
 }
 
 impl<R: Default + Send, F: Fn(Range<usize>, &mut R, &mut [f64]) -> PyResult<()> + Sync + Send> Scorer<R, F> {
+    /// The blocks become smaller where there are many classes, so that the scores of one take no more than some megabytes.
     fn new(blocks: Blocks, classes: usize, score: F) -> Self {
+        let blocks = blocks.of_at_most(rows_to_score(classes));
         Scorer { blocks, classes, score, room: PhantomData }
     }
 
     fn scores<'py>(&self, py: Python<'py>, wanted: &Wanted) -> PyResult<Matrix<'py>> {
-        let mut scores = vec![0.0; self.blocks.rows * self.classes];
+        let too_large = || too_large(self.blocks.rows, self.classes);
+        let numbers = self.blocks.rows.checked_mul(self.classes).ok_or_else(too_large)?;
+        // Zeros that the system hands out cost nothing before they are written to, but whoever asks for too many of them is
+        // ended. So it is asked beforehand whether there is room.
+        Vec::<f64>::new().try_reserve_exact(numbers).map_err(|_| too_large())?;
+        let mut scores = vec![0.0; numbers];
         let items = self.blocks.ranges().zip(scores.chunks_mut((self.blocks.block * self.classes).max(1)));
         fold(py, items, self.blocks.threads(), R::default, |room, (rows, scores)| {
             (self.score)(rows, room, scores)?;

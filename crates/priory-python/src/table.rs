@@ -10,7 +10,7 @@ use arrow_array::{
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use numpy::{PyReadonlyArray1, PyReadonlyArrayDyn};
 use priory::matrix::{Odd, take_apart};
-use priory_input::{ReadOptions, RecordBatches};
+use priory_input::{BadValues, ReadOptions, RecordBatches};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
@@ -28,6 +28,8 @@ type BatchResult = Result<RecordBatch, ArrowError>;
 #[pyclass(module = "priory._priory", frozen)]
 pub(crate) struct Table {
     inner: Mutex<Option<(SchemaRef, RecordBatches)>>,
+    /// What is done with words in columns of numbers.
+    bad_values: BadValues,
 }
 
 #[pymethods]
@@ -47,7 +49,7 @@ impl Table {
         let block = (VALUES / columns.max(1)).max(1);
         Ok(Table::new(
             Arc::clone(&schema),
-            Box::new(MatrixRows { matrix: array, schema, next: 0, rows, block }),
+            Box::new(MatrixRows { matrix: array, starts: None, schema, next: 0, rows, block }),
         ))
     }
 
@@ -55,13 +57,14 @@ impl Table {
     #[staticmethod]
     fn from_sparse(py: Python<'_>, parts: Py<PyAny>, names: Vec<String>) -> PyResult<Self> {
         let csr = parts.extract::<Csr<'_>>(py)?;
-        let view = csr.view()?;
+        let starts = csr.starts()?;
+        let view = csr.view_from(Arc::clone(&starts))?;
         let schema = schema_of(names, DataType::Float64);
         let (rows, block) = (view.rows(), (VALUES / view.columns.max(1)).max(1));
         drop(csr);
         Ok(Table::new(
             Arc::clone(&schema),
-            Box::new(MatrixRows { matrix: parts, schema, next: 0, rows, block }),
+            Box::new(MatrixRows { matrix: parts, starts: Some(starts), schema, next: 0, rows, block }),
         ))
     }
 
@@ -97,7 +100,13 @@ impl Table {
             (Arc::clone(&schema), Box::new(batches.into_iter().map(Ok)) as RecordBatches)
         };
         *self.inner.lock().unwrap_or_else(PoisonError::into_inner) = Some(table(batches.clone()));
-        Ok(Table { inner: Mutex::new(Some(table(batches))) })
+        Ok(Table { inner: Mutex::new(Some(table(batches))), bad_values: self.bad_values })
+    }
+
+    /// The same rows; words in columns of numbers are taken as missing.
+    fn tolerant(&self) -> PyResult<Table> {
+        let rows = self.take()?;
+        Ok(Table { inner: Mutex::new(Some(rows)), bad_values: BadValues::Missing })
     }
 
     /// The same rows with a column beside the others.
@@ -107,7 +116,8 @@ impl Table {
         let field = Arc::new(Field::new(name, column.data_type().clone(), true));
         let schema =
             Arc::new(Schema::new(schema.fields().iter().cloned().chain([field]).collect::<Vec<_>>()));
-        Ok(Table::new(Arc::clone(&schema), Box::new(Beside { batches, schema, column, next: 0 })))
+        let beside = Table::new(Arc::clone(&schema), Box::new(Beside { batches, schema, column, next: 0 }));
+        Ok(Table { bad_values: self.bad_values, ..beside })
     }
 }
 
@@ -136,7 +146,7 @@ impl Column {
 
 impl Table {
     fn new(schema: SchemaRef, batches: RecordBatches) -> Self {
-        Table { inner: Mutex::new(Some((schema, batches))) }
+        Table { inner: Mutex::new(Some((schema, batches))), bad_values: BadValues::default() }
     }
 
     fn take(&self) -> PyResult<(SchemaRef, RecordBatches)> {
@@ -145,9 +155,14 @@ impl Table {
 
     /// What the reader takes.
     pub(crate) fn open(&self) -> PyResult<priory_input::Table> {
+        self.open_as("X")
+    }
+
+    /// The same, under another name.
+    pub(crate) fn open_as(&self, name: &str) -> PyResult<priory_input::Table> {
         let (schema, batches) = self.take()?;
-        priory_input::Table::from_record_batches("X", schema, batches, &ReadOptions::default())
-            .map_err(of_input)
+        let options = ReadOptions { bad_values: self.bad_values, ..ReadOptions::default() };
+        priory_input::Table::from_record_batches(name, schema, batches, &options).map_err(of_input)
     }
 }
 
@@ -195,6 +210,8 @@ impl Values<'_> {
 /// The rows of a matrix, some at a time, so that no more than a few are copied.
 struct MatrixRows {
     matrix: Py<PyAny>,
+    /// Where the rows of a sparse matrix begin.
+    starts: Option<Arc<[usize]>>,
     schema: SchemaRef,
     next: usize,
     rows: usize,
@@ -212,17 +229,17 @@ impl Iterator for MatrixRows {
         self.next = rows.end;
         let columns = self.schema.fields().len();
         let columns = Python::attach(|py| -> PyResult<Vec<Vec<f64>>> {
-            if let Ok(dense) = self.matrix.extract::<Dense<'_>>(py) {
-                let mut buffer = Vec::new();
+            let mut buffer = Vec::new();
+            let Some(starts) = &self.starts else {
+                let dense = self.matrix.extract::<Dense<'_>>(py)?;
                 let view = dense.view();
                 let values = view.block(rows.clone(), &mut buffer);
                 let mut columns = vec![Vec::new(); columns];
                 take_apart(values, columns.iter_mut());
                 return Ok(columns);
-            }
+            };
             let csr = self.matrix.extract::<Csr<'_>>(py)?;
-            let view = csr.view()?;
-            let mut buffer = Vec::new();
+            let view = csr.view_from(Arc::clone(starts))?;
             let mut values = vec![vec![0.0; rows.len()]; columns];
             for (to, row) in rows.enumerate() {
                 for (column, x) in view.row(row, None, &mut buffer).entries() {

@@ -91,6 +91,11 @@ impl Blocks {
         Blocks { rows, block: block.min(rows.max(1)) }
     }
 
+    /// The same rows, in blocks that have no more than so many of them.
+    pub(crate) fn of_at_most(self, rows: usize) -> Self {
+        Blocks { rows: self.rows, block: self.block.min(rows) }
+    }
+
     pub(crate) fn threads(&self) -> usize {
         threads().min(self.rows.div_ceil(self.block)).max(1)
     }

@@ -25,7 +25,7 @@ use std::time::Instant;
 
 use priory::matrix::{self, CountSums, LinearScores, SparseRow, SparseRows};
 use priory::{
-    Batch, BatchColumn, Column, Family, Kind, Model, Schema, Settings, Smoothing, Statistics, TextColumn,
+    Batch, BatchColumn, Column, Kind, Model, Schema, Settings, Smoothing, Statistics, TextColumn, TextFamily,
     TextModel, Vocabulary,
 };
 
@@ -196,7 +196,7 @@ impl Matrix {
         parts.for_each(|part| all.merge(&part).expect("the tables are the same"));
         // What MultinomialNB does.
         let text = TextModel {
-            model: Some(Family::Multinomial),
+            model: Some(TextFamily::Multinomial),
             smoothing: Smoothing::Lidstone(1.0),
             ..TextModel::default()
         };

@@ -196,6 +196,25 @@ impl Batch {
         }
     }
 
+    /// The rows one after the other, in batches of at most so many; each is numbered as it is here. A batch that is small
+    /// enough is its only piece, and is not copied.
+    ///
+    /// ```
+    /// # use priory::Batch;
+    /// let batch = Batch::from_rows(&[("a", [Some("1")]), ("b", [None]), ("c", [Some("3")])]);
+    /// let pieces: Vec<_> = batch.pieces(2).map(|piece| (piece.first_row, piece.rows)).collect();
+    /// assert_eq!(pieces, [(1, 2), (3, 1)]);
+    /// ```
+    pub fn pieces(&self, most_rows: usize) -> impl Iterator<Item = Cow<'_, Batch>> {
+        let most_rows = most_rows.max(1);
+        let is_whole = self.rows <= most_rows;
+        let parts = (0..self.rows).step_by(most_rows).filter(move |_| !is_whole).map(move |start| {
+            let rows: Vec<usize> = (start..self.rows.min(start + most_rows)).collect();
+            Cow::Owned(Batch { first_row: self.row_number(start), ..self.select(&rows) })
+        });
+        is_whole.then_some(Cow::Borrowed(self)).into_iter().chain(parts)
+    }
+
     /// Of a batch of the first schema, the columns of the second, which has no others.
     pub fn only(&self, from: &Schema, to: &Schema) -> Cow<'_, Batch> {
         if self.columns.len() != from.columns.len() || from.columns.len() == to.columns.len() {

@@ -155,6 +155,13 @@ pub enum Error {
         /// Pairs allowed.
         limit: usize,
     },
+    /// The sum of logarithms that a row comes to is not a number. No model should give one: it is an error rather than a
+    /// guess.
+    #[error("row {row}: its probability under the model is not a number; this is a defect of priory")]
+    Undefined {
+        /// Row of the data, counted from 1.
+        row: u64,
+    },
     /// Nothing was learnt, so nothing can be concluded.
     #[error("there are no rows with a class to learn from")]
     Empty,
@@ -187,6 +194,7 @@ impl Error {
             | Error::Infinite { row, .. }
             | Error::HeavyRow { row, .. }
             | Error::LightRow { row, .. }
+            | Error::Undefined { row }
             | Error::NeverLearnt { row, .. } => *row += rows,
             _ => {}
         }

@@ -94,6 +94,11 @@ impl<T: Scalar> Smoother<T> {
         listed.into_iter().flatten()
     }
 
+    /// Whether what a class says depends on how often the others have a value.
+    pub(crate) fn looks_at_all_classes(&self) -> bool {
+        matches!(self, Smoother::Background { .. })
+    }
+
     /// Whether the smoothing declares this value possible.
     pub(crate) fn lists(&self, value: &str) -> bool {
         matches!(self, Smoother::Pseudocounts { listed, .. } if listed.contains_key(value))
@@ -160,7 +165,7 @@ pub(crate) struct Ratio<T> {
 }
 
 impl<T: Scalar> Ratio<T> {
-    fn new(numerator: T, denominator: T) -> Self {
+    pub(crate) fn new(numerator: T, denominator: T) -> Self {
         Ratio { numerator, denominator }
     }
 }

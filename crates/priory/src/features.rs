@@ -19,8 +19,11 @@ use std::f64::consts::LN_2;
 use serde_json::{Value, json};
 
 use crate::error::{Error, Result};
-use crate::families::{FamilyStatistics, Removed};
+use crate::families::{Alike, FamilyStatistics, Removed};
+use crate::leave_one_out::Priors;
 use crate::model::{check_columns, exponent_of, feature_name, raised};
+use crate::posterior::{argmax, log_sum};
+use crate::report::FeatureFamily;
 use crate::schema::{Kind, Schema};
 use crate::settings::{Selection, Settings};
 use crate::statistics::{Statistics, check_prior};
@@ -63,7 +66,7 @@ pub struct FeatureRank {
     /// What is counted of it.
     pub kind: Kind,
     /// The distribution it follows.
-    pub family: &'static str,
+    pub family: FeatureFamily,
     /// Mutual information with the class in bits per row; `None` if it is not known what the rows held: of a
     /// column of text tokens are counted, and of a group and some columns of numbers sums.
     pub information: Option<f64>,
@@ -98,7 +101,7 @@ impl Features {
             return Err(Error::Empty);
         }
         let settings = &statistics.resolve(settings);
-        let judge = Judge { statistics: &statistics, settings, total: statistics.total_weight() };
+        let judge = Judge::new(&statistics, settings);
         let ranked = statistics.factors.iter().enumerate().map(|(i, factor)| judge.rank(i, factor));
         let mut ranked = ranked.collect::<Result<Vec<_>>>()?;
         let key = |rank: &FeatureRank| {
@@ -192,20 +195,29 @@ struct Judge<'a> {
     statistics: &'a Statistics,
     settings: &'a Settings,
     total: f64,
+    priors: Priors<'a>,
+    /// The logarithm of each numerator of the prior.
+    ln_numerators: Vec<f64>,
 }
 
-impl Judge<'_> {
+impl<'a> Judge<'a> {
+    fn new(statistics: &'a Statistics, settings: &'a Settings) -> Self {
+        let priors = Priors::new(statistics, &settings.prior);
+        let ln_numerators = priors.numerators.iter().map(|&numerator| libm::log(numerator)).collect();
+        Judge { statistics, settings, total: statistics.total_weight(), priors, ln_numerators }
+    }
+
     fn rank(&self, position: usize, factor: &FamilyStatistics) -> Result<FeatureRank> {
         let schema = &self.statistics.schema;
         let prepared = factor.prepare::<f64>(schema, self.settings)?;
         let contingency = factor.contingency(self.settings.missing);
         let mut sums = Sums::new(self, exponent_of(self.settings, schema, factor.columns()));
         let mut refused = Ok(());
-        let known = factor.each_without_one(&prepared, schema, self.settings, |class, weight, ln| {
+        let known = prepared.each_value(|alike| {
             if refused.is_ok() {
-                refused = sums.add(class, weight, ln);
+                refused = sums.add(alike);
             }
-        })?;
+        });
         refused?;
         Ok(FeatureRank {
             name: feature_name(schema, factor.columns()),
@@ -252,39 +264,40 @@ struct Sums<'a> {
     exponent: f64,
     gain: f64,
     square: f64,
-    /// log P(class) without a row of a class.
-    log_prior: Vec<Option<Vec<f64>>>,
 }
 
 impl<'a> Sums<'a> {
     fn new(judge: &'a Judge<'a>, exponent: f64) -> Self {
-        let log_prior = vec![None; judge.statistics.classes.len()];
-        Sums { judge, exponent, gain: 0.0, square: 0.0, log_prior }
+        Sums { judge, exponent, gain: 0.0, square: 0.0 }
     }
 
-    /// Adds rows of a class of which the classes think this, without one such row.
-    fn add(&mut self, class: usize, weight: f64, ln: &[f64]) -> Result<()> {
-        let log_prior = match &mut self.log_prior[class] {
-            Some(log_prior) => log_prior,
-            empty => {
-                let weights = &self.judge.statistics.class_weight;
-                let removed = Removed { class, weight: weights.get(0, class).min(1.0) };
-                if weights.get_without(0, class, removed.weight) == 0.0 {
-                    return Ok(()); // nobody can expect a class that was never seen
-                }
-                empty.insert(self.judge.statistics.log_prior_without(self.judge.settings, removed)?)
+    /// Adds rows that are alike, each judged without itself. What the other classes say is the same for all rows of a
+    /// weight, so that many classes take no longer than they are many.
+    fn add(&mut self, alike: &Alike<'_>) -> Result<()> {
+        let judge = self.judge;
+        let mut others = Others::default();
+        for &(class, weight) in &alike.cells {
+            let of_class = judge.statistics.class_weight.get(0, class).min(1.0);
+            let from_prior = Removed { class, weight: of_class };
+            if judge.priors.vanishes(from_prior) {
+                continue; // nobody can expect a class that was never seen
             }
-        };
-        // Nor one that the prior rules out, nor decide where every class is impossible.
-        let log_joint = || log_prior.iter().zip(ln).map(|(prior, &ln)| prior + raised(ln, self.exponent));
-        let most = log_joint().fold(f64::NEG_INFINITY, f64::max);
-        if log_prior[class] == f64::NEG_INFINITY || most == f64::NEG_INFINITY {
-            return Ok(());
+            let prior = judge.priors.without(from_prior)?;
+            let removed = Removed { class, weight: weight.min(1.0) };
+            if others.weight != removed.weight {
+                others = Others::new(removed.weight, (alike.others)(removed.weight), judge, self.exponent);
+            }
+            let own = raised((alike.own)(removed, others.ln[class]), self.exponent);
+            let own_joint = libm::log(prior.own) + own;
+            let joint = log_sum([others.but(class), own_joint].into_iter());
+            // Nor one that the prior rules out, nor decide where every class is impossible.
+            if prior.own == 0.0 || joint == f64::NEG_INFINITY {
+                continue;
+            }
+            let gain = (own - (joint - libm::log(prior.denominator))) / LN_2;
+            self.gain += weight * gain;
+            self.square += weight * gain * gain;
         }
-        let log_evidence = most + libm::log(log_joint().map(|x| libm::exp(x - most)).sum());
-        let gain = (raised(ln[class], self.exponent) - log_evidence) / LN_2;
-        self.gain += weight * gain;
-        self.square += weight * gain * gain;
         Ok(())
     }
 
@@ -293,4 +306,60 @@ impl<'a> Sums<'a> {
         let variance = (self.square / total - bits * bits).max(0.0);
         Gain { bits, standard_error: libm::sqrt(variance / total) }
     }
+}
+
+/// What classes say of rows that belong to another, and the sum of that over all classes but any one.
+struct Others {
+    /// The weight of the row that is left out.
+    weight: f64,
+    /// log P(x | class).
+    ln: Vec<f64>,
+    /// The class with the largest log-joint, that log-joint, and the logarithm of the sum over all others.
+    largest: usize,
+    most: f64,
+    but_largest: f64,
+    /// The sum over the classes before each, and over those after it, as multiples of the largest.
+    before: Vec<f64>,
+    after: Vec<f64>,
+}
+
+impl Default for Others {
+    fn default() -> Self {
+        let (ln, before, after) = (Vec::new(), Vec::new(), Vec::new());
+        Others { weight: f64::NAN, ln, largest: 0, most: 0.0, but_largest: 0.0, before, after }
+    }
+}
+
+impl Others {
+    fn new(weight: f64, ln: Vec<f64>, judge: &Judge<'_>, exponent: f64) -> Self {
+        let joint: Vec<f64> =
+            ln.iter().zip(&judge.ln_numerators).map(|(&ln, prior)| prior + raised(ln, exponent)).collect();
+        let largest = argmax(&joint);
+        let most = joint[largest];
+        let rest = joint[..largest].iter().chain(&joint[largest + 1..]).copied();
+        let share = |&x: &f64| if most == f64::NEG_INFINITY { 0.0 } else { libm::exp(x - most) };
+        let shares: Vec<f64> = joint.iter().map(share).collect();
+        let mut after = sums_before(shares.iter().rev());
+        after.reverse();
+        let before = sums_before(shares.iter());
+        Others { weight, ln, largest, most, but_largest: log_sum(rest), before, after }
+    }
+
+    /// The logarithm of the sum over all classes but one. Nothing is subtracted, so no digits are lost.
+    fn but(&self, class: usize) -> f64 {
+        if class == self.largest {
+            return self.but_largest;
+        }
+        self.most + libm::log(self.before[class] + self.after[class])
+    }
+}
+
+/// For each of these the sum of those before it.
+fn sums_before<'a>(numbers: impl Iterator<Item = &'a f64>) -> Vec<f64> {
+    let add = |sum: &mut f64, number: &f64| {
+        let before = *sum;
+        *sum += number;
+        Some(before)
+    };
+    numbers.scan(0.0, add).collect()
 }

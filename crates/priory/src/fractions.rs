@@ -118,8 +118,9 @@ impl FractionExplainer<'_> {
         let mut joint: Vec<BigRational> = prior.iter().map(Ratio::<BigRational>::value).collect();
         let mut likelihood = Vec::new();
         for (factor, prepared) in &self.factors {
-            let values = prepared.values(batch, factor.columns(), row);
-            let of_factor = classes.clone().map(|class| match prepared.probability(&values, class, None) {
+            let values: Vec<Option<&str>> =
+                factor.columns().iter().map(|&column| batch.category(column).value(row)).collect();
+            let of_factor = classes.clone().map(|class| match prepared.probability(&values, class) {
                 Some(ratio) => {
                     joint[class] *= ratio.value();
                     ratio.to_string()

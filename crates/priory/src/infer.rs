@@ -31,8 +31,34 @@ pub struct Decision {
     pub taken_as: TakenAs,
     /// Why, in a few words.
     pub reason: String,
-    /// What else it might be, and how to say so.
-    pub hint: Option<String>,
+    /// What else it might be.
+    pub hint: Option<Hint>,
+}
+
+/// What else a column might be. Whoever shows it says how to have it so.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Hint {
+    /// It was left out; it could be kept as this.
+    Keep(Kind),
+    /// So many different whole numbers, which are categories if they are codes.
+    Codes {
+        /// How many there are.
+        values: usize,
+    },
+    /// It would be a column of numbers but for a few rows.
+    Numbers {
+        /// How many rows are not numbers.
+        odd: usize,
+        /// How many rows have a value.
+        rows: usize,
+    },
+    /// Nearly as many values as rows, which are to be left out if they are identifiers.
+    Identifiers {
+        /// How many different values there are.
+        values: usize,
+        /// How many rows have a value.
+        rows: usize,
+    },
 }
 
 /// What a column is taken as.
@@ -57,14 +83,14 @@ const TEXT_WORDS: f64 = 4.0;
 /// use priory::{Kind, Stored, TakenAs, infer};
 ///
 /// let sizes = [Some("3.5"), None, Some("4"), Some("-1e3")];
-/// assert_eq!(infer("size", Stored::Text, &sizes).taken_as, TakenAs::Feature(Kind::Number));
+/// assert_eq!(infer(Stored::Text, &sizes).taken_as, TakenAs::Feature(Kind::Number));
 /// let answers = [Some("yes"), Some("no"), Some("yes")];
-/// assert_eq!(infer("answer", Stored::Text, &answers).taken_as, TakenAs::Feature(Kind::Category));
+/// assert_eq!(infer(Stored::Text, &answers).taken_as, TakenAs::Feature(Kind::Category));
 /// ```
-pub fn infer(name: &str, stored: Stored, values: &[Option<&str>]) -> Decision {
+pub fn infer(stored: Stored, values: &[Option<&str>]) -> Decision {
     let known: Vec<&str> = values.iter().copied().flatten().collect();
     let distinct: HashSet<&str> = known.iter().copied().collect();
-    let facts = Facts { name, rows: known.len(), distinct: distinct.len() };
+    let facts = Facts { rows: known.len(), distinct: distinct.len() };
     let numbers: Vec<f64> = known.iter().filter_map(|value| finite_number(value)).collect();
     match stored {
         Stored::Documents => facts.feature(Kind::Text, "documents"),
@@ -100,13 +126,12 @@ fn finite_number(value: &str) -> Option<f64> {
 }
 
 /// What is known of a column.
-struct Facts<'a> {
-    name: &'a str,
+struct Facts {
     rows: usize,
     distinct: usize,
 }
 
-impl Facts<'_> {
+impl Facts {
     fn feature(&self, kind: Kind, reason: impl Into<String>) -> Decision {
         Decision { taken_as: TakenAs::Feature(kind), reason: reason.into(), hint: None }
     }
@@ -123,28 +148,23 @@ impl Facts<'_> {
             return Decision {
                 taken_as: TakenAs::Identifier,
                 reason: "it numbers the rows".into(),
-                hint: Some(format!("--as {}=number keeps it", self.name)),
+                hint: Some(Hint::Keep(Kind::Number)),
             };
         }
         let mut decision = self.feature(Kind::Number, if whole { "whole numbers" } else { "numbers" });
         if whole && self.distinct <= FEW_VALUES && self.rows >= 10 * self.distinct {
-            let (distinct, name) = (self.distinct, self.name);
-            decision.hint = Some(format!("{distinct} whole numbers; --as {name}=category if they are codes"));
+            decision.hint = Some(Hint::Codes { values: self.distinct });
         }
         decision
     }
 
     fn words(&self, known: &[&str], numbers: usize) -> Decision {
-        let name = self.name;
         let words: usize = known.iter().map(|value| count_words(value)).sum();
         let values = format!("{} {}", self.distinct, if self.distinct == 1 { "value" } else { "values" });
         let odd = self.rows - numbers;
         if numbers > 0 && 20 * odd <= self.rows {
             let mut decision = self.feature(Kind::Category, values);
-            decision.hint = Some(format!(
-                "all but {odd} of {} are numbers; --as {name}=number --on-bad-value missing reads it so",
-                self.rows
-            ));
+            decision.hint = Some(Hint::Numbers { odd, rows: self.rows });
             return decision;
         }
         let long = words as f64 >= TEXT_WORDS * self.rows as f64;
@@ -160,15 +180,12 @@ impl Facts<'_> {
             return Decision {
                 taken_as: TakenAs::Identifier,
                 reason: "every value is another".into(),
-                hint: Some(format!("--as {name}=category keeps it")),
+                hint: Some(Hint::Keep(Kind::Category)),
             };
         }
         let mut decision = self.feature(Kind::Category, values);
         if mostly_distinct {
-            decision.hint = Some(format!(
-                "{} values in {} rows; --ignore {name} if they are identifiers",
-                self.distinct, self.rows
-            ));
+            decision.hint = Some(Hint::Identifiers { values: self.distinct, rows: self.rows });
         }
         decision
     }
@@ -178,10 +195,9 @@ impl Facts<'_> {
 mod tests {
     use super::*;
 
-    fn check(values: &[&str], taken_as: TakenAs, reason: &str, hint: Option<&str>) {
+    fn check(values: &[&str], taken_as: TakenAs, reason: &str, hint: Option<Hint>) {
         let values: Vec<Option<&str>> = values.iter().map(|&value| (value != "?").then_some(value)).collect();
-        let hint = hint.map(str::to_owned);
-        assert_eq!(infer("x", Stored::Text, &values), Decision { taken_as, reason: reason.into(), hint });
+        assert_eq!(infer(Stored::Text, &values), Decision { taken_as, reason: reason.into(), hint });
     }
 
     fn numbered(prefix: &str, n: usize) -> Vec<String> {
@@ -199,10 +215,10 @@ mod tests {
         check(&["5", "5"], NUMBER, "a single value so far", None);
         let months: Vec<String> = (0..240).map(|i| (i * 7 % 12 + 1).to_string()).collect();
         let months: Vec<&str> = months.iter().map(String::as_str).collect();
-        check(&months, NUMBER, "whole numbers", Some("12 whole numbers; --as x=category if they are codes"));
+        check(&months, NUMBER, "whole numbers", Some(Hint::Codes { values: 12 }));
         let rows = numbered("", 50);
         let rows: Vec<&str> = rows.iter().map(String::as_str).collect();
-        check(&rows, TakenAs::Identifier, "it numbers the rows", Some("--as x=number keeps it"));
+        check(&rows, TakenAs::Identifier, "it numbers the rows", Some(Hint::Keep(Kind::Number)));
         check(&rows[..5], NUMBER, "whole numbers", None);
     }
 
@@ -230,30 +246,25 @@ mod tests {
         check(&["?", "?"], CATEGORY, "no values in the first rows", None);
         let ids = numbered("id", 30);
         let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
-        check(&ids, TakenAs::Identifier, "every value is another", Some("--as x=category keeps it"));
+        check(&ids, TakenAs::Identifier, "every value is another", Some(Hint::Keep(Kind::Category)));
         let texts = numbered("the quick brown fox ", 30);
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         check(&texts, TakenAs::Feature(Kind::Text), "text of many words", None);
         let mut nearly: Vec<&str> = vec!["1.5"; 99];
         nearly.push("unknown");
-        let hint = "all but 1 of 100 are numbers; --as x=number --on-bad-value missing reads it so";
+        let hint = Hint::Numbers { odd: 1, rows: 100 };
         check(&nearly, CATEGORY, "2 values", Some(hint));
         let mut tickets = ids.clone();
         tickets.extend(&ids[..10]);
-        check(
-            &tickets,
-            CATEGORY,
-            "30 values",
-            Some("30 values in 40 rows; --ignore x if they are identifiers"),
-        );
+        check(&tickets, CATEGORY, "30 values", Some(Hint::Identifiers { values: 30, rows: 40 }));
     }
 
     #[test]
     fn what_the_source_says_counts_more() {
         let values = [Some("0"), Some("1"), Some("5")];
-        assert_eq!(infer("x", Stored::Date, &values).taken_as, NUMBER);
-        assert_eq!(infer("x", Stored::Boolean, &[Some("true")]).taken_as, CATEGORY);
-        assert_eq!(infer("x", Stored::Integer, &[None]).taken_as, NUMBER);
-        assert_eq!(infer("x", Stored::Integer, &[Some("0"), Some("1")]).taken_as, CATEGORY);
+        assert_eq!(infer(Stored::Date, &values).taken_as, NUMBER);
+        assert_eq!(infer(Stored::Boolean, &[Some("true")]).taken_as, CATEGORY);
+        assert_eq!(infer(Stored::Integer, &[None]).taken_as, NUMBER);
+        assert_eq!(infer(Stored::Integer, &[Some("0"), Some("1")]).taken_as, CATEGORY);
     }
 }

@@ -1,28 +1,62 @@
 //! Every row judged by the others: what is counted of one row is small, and is taken away again before it is asked for.
+//!
+//! What is chosen stays chosen: families, columns, pseudocounts of text, amounts of regularization, and in a column of numbers
+//! all that its classes share. What is left of a row's own class then follows from the counts less the row, in about the
+//! time that it takes to score it.
 
-use foldhash::fast::RandomState;
-use hashbrown::HashMap;
-
-use crate::batch::{Batch, BatchColumn};
-use crate::error::Result;
-use crate::families::{FamilyStatistics, Prepared, Removed};
-use crate::model::{Model, exponent_of, raised};
+use crate::batch::Batch;
+use crate::error::{Error, Result};
+use crate::estimate::{self, Ratio};
+use crate::exact::ExactSum;
+use crate::families::likelihood::Unseen;
+use crate::families::{Prepared, Removed};
+use crate::model::{Model, raised};
 use crate::posterior::Scores;
 use crate::schema::Schema;
-use crate::settings::Settings;
+use crate::settings::{Prior, Settings};
 use crate::statistics::Statistics;
 
 /// Statistics made ready to score their own rows, each as if it had not been there.
 /// [`Statistics::leave_one_out`] makes it.
 pub struct LeaveOneOut<'a> {
     pub(crate) statistics: &'a Statistics,
-    settings: &'a Settings,
     /// The columns of the rows, which may be more than those that are used.
     table: &'a Schema,
+    priors: Priors<'a>,
     prepared: Vec<Prepared<'a, f64>>,
     everything: Model,
-    /// Whether what a row says can depend on the others: a token that nobody else has says nothing.
-    has_text: bool,
+}
+
+/// What each row of a batch adds up to, factor by factor, as if just that row had not been learnt.
+///
+/// A factor is a column, a joint table or a group of columns. Where it is missing, its terms are 0 for every class; where a
+/// class calls its value impossible, the term is −∞. Powers that the settings raise likelihoods to are not applied. Rows
+/// without a class, with weight zero or of a class that was never learnt were not learnt: nothing is taken away for them.
+/// A class that vanishes with its only row has a log prior of −∞; its terms are those of a class of which nothing is known.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Terms {
+    /// How many rows there are.
+    pub rows: usize,
+    /// How many factors.
+    pub factors: usize,
+    /// How many classes, in canonical order.
+    pub classes: usize,
+    /// log P(class): the classes of a row side by side.
+    pub prior: Vec<f64>,
+    /// log P(x | class): the classes of a row side by side, row after row, one factor after the other.
+    pub values: Vec<f64>,
+}
+
+impl Terms {
+    /// log P(class) for each class, without the row.
+    pub fn prior(&self, row: usize) -> &[f64] {
+        &self.prior[row * self.classes..][..self.classes]
+    }
+
+    /// log P(x | class) of a factor for each class, without the row.
+    pub fn term(&self, factor: usize, row: usize) -> &[f64] {
+        &self.values[(factor * self.rows + row) * self.classes..][..self.classes]
+    }
 }
 
 impl<'a> LeaveOneOut<'a> {
@@ -30,20 +64,36 @@ impl<'a> LeaveOneOut<'a> {
     pub(crate) fn new(statistics: &'a Statistics, settings: &'a Settings, table: &'a Schema) -> Result<Self> {
         let everything = Model::new(statistics, settings)?;
         let prepared = statistics.factors.iter().map(|factor| factor.prepare(&statistics.schema, settings));
-        let has_text = statistics.factors.iter().any(|factor| matches!(factor, FamilyStatistics::Text(..)));
         Ok(LeaveOneOut {
             statistics,
-            settings,
             table,
+            priors: Priors::new(statistics, &settings.prior),
             prepared: prepared.collect::<Result<_>>()?,
             everything,
-            has_text,
         })
     }
 
     /// The classes, in canonical order.
     pub fn classes(&self) -> &[String] {
         self.everything.classes()
+    }
+
+    /// What every row of a batch adds up to, factor by factor, as if just that row had not been learnt. The batch is part of
+    /// what the statistics were made of.
+    ///
+    /// # Errors
+    /// As for [`score`](Self::score).
+    pub fn terms(&self, batch: &Batch) -> Result<Terms> {
+        let batch = &batch.only(self.table, &self.statistics.schema);
+        self.everything.check_batch(batch)?;
+        let learnt = self.learnt_rows(batch);
+        let (rows, factors, classes) = (batch.rows, self.prepared.len(), self.classes().len());
+        let mut values = vec![0.0; factors * rows * classes];
+        let mut evidence = vec![false; rows];
+        for (factor, ln) in values.chunks_mut((rows * classes).max(1)).enumerate() {
+            self.write_factor(factor, batch, &learnt, ln, &mut evidence);
+        }
+        Ok(Terms { rows, factors, classes, prior: self.log_priors(batch, &learnt)?, values })
     }
 
     /// The log-joints that every row of a batch would have if just that row had not been learnt. All of them
@@ -58,93 +108,151 @@ impl<'a> LeaveOneOut<'a> {
     /// every class but one that vanishes.
     pub fn score(&self, batch: &Batch) -> Result<Scores> {
         let batch = &batch.only(self.table, &self.statistics.schema);
-        let mut scores = self.everything.score(batch)?;
+        self.everything.check_batch(batch)?;
         let learnt = self.learnt_rows(batch);
-        let priors = alike(&learnt, batch, &[], |_, removed| {
-            self.statistics.log_prior_without(self.settings, removed)
-        })?;
-        let mut log_joints: Vec<f64> = priors.iter().flatten().copied().collect();
-        let classes = self.classes().len();
-        for (factor, prepared) in self.statistics.factors.iter().zip(&self.prepared) {
-            let schema = &self.statistics.schema;
-            let log_likelihoods = alike(&learnt, batch, factor.columns(), |row, removed| {
-                factor.log_likelihood_without(prepared, schema, self.settings, batch, row, removed)
-            })?;
-            let exponent = exponent_of(self.settings, schema, factor.columns());
-            for (log_joint, log_likelihood) in
-                log_joints.chunks_exact_mut(classes).zip(log_likelihoods.iter())
-            {
-                log_joint.iter_mut().zip(log_likelihood).for_each(|(sum, &x)| *sum += raised(x, exponent));
-            }
+        let log_priors = self.log_priors(batch, &learnt)?;
+        let mut log_joint = log_priors.clone();
+        let mut evidence = self.everything.evidence(batch);
+        let mut unseen = Unseen::default();
+        let mut ln = vec![0.0; log_joint.len()];
+        for (factor, (_, exponent)) in self.everything.likelihoods().enumerate() {
+            ln.fill(0.0);
+            let never_met = self.write_factor(factor, batch, &learnt, &mut ln, &mut evidence);
+            unseen.values += never_met.values;
+            unseen.tokens += never_met.tokens;
+            log_joint.iter_mut().zip(&ln).for_each(|(sum, &x)| *sum += raised(x, exponent));
         }
-        let learnt = learnt.iter().zip(log_joints.chunks_exact(classes)).zip(priors.iter());
-        for ((&(row, removed), log_joint), log_prior) in learnt {
-            scores.replace_row(row, log_joint, log_prior);
-            if self.has_text {
-                scores.set_evidence(row, self.has_evidence(batch, row, removed));
-            }
+        let mut scores = Scores::new(self.everything.log_prior().to_vec(), log_joint, evidence, unseen);
+        for (&(row, _), log_prior) in
+            learnt.iter().map(|row| (row, row_of(&log_priors, row.0, self.classes().len())))
+        {
+            scores.set_prior(row, log_prior);
         }
         Ok(scores)
     }
 
-    fn has_evidence(&self, batch: &Batch, row: usize, removed: Removed) -> bool {
-        let mut factors = self.statistics.factors.iter().zip(&self.prepared);
-        self.everything.counts_missing()
-            || factors.any(|(factor, prepared)| {
-                prepared.has_evidence_without(batch, factor.columns(), row, removed)
-            })
+    fn write_factor(
+        &self,
+        factor: usize,
+        batch: &Batch,
+        learnt: &[(usize, Removed)],
+        ln: &mut [f64],
+        evidence: &mut [bool],
+    ) -> Unseen {
+        let likelihood = self.everything.likelihoods().nth(factor).map(|(likelihood, _)| likelihood);
+        likelihood.map_or_else(Unseen::default, |likelihood| {
+            self.prepared[factor].write_without(likelihood, batch, learnt, ln, evidence)
+        })
+    }
+
+    /// log P(class) for each row and class.
+    fn log_priors(&self, batch: &Batch, learnt: &[(usize, Removed)]) -> Result<Vec<f64>> {
+        let of_all = self.everything.log_prior();
+        let mut log_priors = of_all.repeat(batch.rows);
+        // What is left is the same for all rows of a class and a weight, and the other classes are divided by the same for
+        // nearly all rows.
+        let mut known: Vec<Option<(Removed, PriorWithout)>> = vec![None; of_all.len()];
+        let (mut denominator, mut others) = (f64::NAN, Vec::new());
+        for &(row, removed) in learnt {
+            let left = match known[removed.class] {
+                Some((same, left)) if same == removed => left,
+                _ => known[removed.class].insert((removed, self.priors.without(removed)?)).1,
+            };
+            if left.denominator != denominator {
+                denominator = left.denominator;
+                others = self.priors.numerators.iter().map(|&n| Ratio::new(n, denominator).ln()).collect();
+            }
+            let log_prior = &mut log_priors[row * of_all.len()..][..of_all.len()];
+            log_prior.copy_from_slice(&others);
+            log_prior[removed.class] = left.ln_own;
+        }
+        Ok(log_priors)
     }
 
     /// The rows of a batch that were learnt, and what is to be imagined away for each.
     fn learnt_rows(&self, batch: &Batch) -> Vec<(usize, Removed)> {
+        let names = batch.classes.values.names();
+        let class_of: Vec<Option<usize>> =
+            std::iter::once(None).chain(names.map(|name| self.statistics.classes.get(name))).collect();
         let learnt = (0..batch.rows).filter(|&row| batch.weight(row) > 0.0).filter_map(|row| {
-            let class = self.statistics.classes.get(batch.classes.value(row)?)?;
+            let class = class_of[batch.classes.codes[row] as usize]?;
             Some((row, Removed { class, weight: batch.weight(row) }))
         });
         learnt.collect()
     }
 }
 
-/// What rows get, where those that are alike get the same.
-struct Alike {
-    kinds: Vec<Vec<f64>>,
-    kind_of: Vec<usize>,
+fn row_of(table: &[f64], row: usize, classes: usize) -> &[f64] {
+    &table[row * classes..][..classes]
 }
 
-impl Alike {
-    fn iter(&self) -> impl Iterator<Item = &Vec<f64>> {
-        self.kind_of.iter().map(|&kind| &self.kinds[kind])
+/// P(class) as a numerator for each class, and a denominator that they share. Without a row only its own class has another
+/// numerator, so what is left of the prior takes no time to say.
+pub(crate) struct Priors<'a> {
+    statistics: &'a Statistics,
+    prior: &'a Prior,
+    pub(crate) numerators: Vec<f64>,
+    total: ExactSum,
+}
+
+/// What is left of the prior without a row.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PriorWithout {
+    /// The numerator of the class of the row; zero if it has no other.
+    pub(crate) own: f64,
+    pub(crate) denominator: f64,
+    /// log P(class) of the class of the row.
+    ln_own: f64,
+}
+
+impl PriorWithout {
+    fn new(own: f64, denominator: f64) -> Self {
+        PriorWithout { own, denominator, ln_own: Ratio::new(own, denominator).ln() }
     }
 }
 
-/// What `work` gives for each row. Rows of the same class and weight that hold the same in these columns are alike, and
-/// it is asked for one of them: a column has fewer values than rows.
-fn alike(
-    learnt: &[(usize, Removed)],
-    batch: &Batch,
-    columns: &[usize],
-    work: impl Fn(usize, Removed) -> Result<Vec<f64>>,
-) -> Result<Alike> {
-    let mut found: HashMap<Vec<u64>, usize, RandomState> = HashMap::default();
-    let mut alike = Alike { kinds: Vec::new(), kind_of: Vec::with_capacity(learnt.len()) };
-    let mut key = Vec::new();
-    for &(row, removed) in learnt {
-        key.clear();
-        key.extend([removed.class as u64, removed.weight.to_bits()]);
-        key.extend(columns.iter().map(|&column| match &batch.columns[column] {
-            BatchColumn::Category(column) => u64::from(column.codes[row]),
-            BatchColumn::Number(values) => values[row].to_bits(),
-            BatchColumn::Text(_) => row as u64, // no two documents are alike
-        }));
-        let kind = match found.get(&key) {
-            Some(&kind) => kind,
-            None => {
-                alike.kinds.push(work(row, removed)?);
-                found.insert(key.clone(), alike.kinds.len() - 1);
-                alike.kinds.len() - 1
+impl<'a> Priors<'a> {
+    /// The prior of canonical statistics, which fits their classes.
+    pub(crate) fn new(statistics: &'a Statistics, prior: &'a Prior) -> Self {
+        let weights = &statistics.class_weight;
+        let classes = statistics.classes.names().enumerate();
+        let numerators = classes.map(|(class, name)| {
+            estimate::prior::<f64>(prior, name, weights.get(0, class), 0.0, 0.0).numerator
+        });
+        Priors { numerators: numerators.collect(), total: weights.row_total(0), statistics, prior }
+    }
+
+    /// Whether a class has no other rows.
+    pub(crate) fn vanishes(&self, removed: Removed) -> bool {
+        self.statistics.class_weight.get_without(0, removed.class, removed.weight) <= 0.0
+    }
+
+    /// # Errors
+    /// If there is no other row, or a given prior is 0 for every class that has others.
+    pub(crate) fn without(&self, removed: Removed) -> Result<PriorWithout> {
+        let mut total = self.total.clone();
+        total.add(-removed.weight);
+        if total.is_zero() {
+            return Err(Error::Empty);
+        }
+        let vanishes = self.vanishes(removed);
+        let weight = self.statistics.class_weight.get_without(0, removed.class, removed.weight);
+        let classes = self.numerators.len() - usize::from(vanishes);
+        let name = self.statistics.classes.name(removed.class);
+        let left = estimate::prior::<f64>(self.prior, name, weight, total.value(), classes as f64);
+        if !vanishes {
+            return Ok(PriorWithout::new(left.numerator, left.denominator));
+        }
+        let denominator = match self.prior {
+            Prior::Given(_) => {
+                let others = self.numerators.iter().enumerate().filter(|(class, _)| *class != removed.class);
+                others.map(|(_, share)| share).sum()
             }
+            _ => left.denominator,
         };
-        alike.kind_of.push(kind);
+        if denominator == 0.0 {
+            return Err(Prior::nothing_left());
+        }
+        Ok(PriorWithout::new(0.0, denominator))
     }
-    Ok(alike)
 }

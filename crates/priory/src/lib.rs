@@ -24,6 +24,7 @@
 //! ```
 
 mod batch;
+mod choices;
 mod decay;
 mod density;
 mod error;
@@ -36,6 +37,7 @@ mod forget;
 mod format;
 mod fractions;
 mod infer;
+mod learnt;
 mod leave_one_out;
 mod lines;
 pub mod matrix;
@@ -55,6 +57,7 @@ mod vocabulary;
 pub mod words;
 
 pub use batch::{Batch, BatchColumn, CategoryColumn, KeptColumn, MISSING, TextColumn};
+pub use choices::Choices;
 pub use decay::HalfLife;
 pub use error::{Error, Result};
 pub use evaluate::{
@@ -65,19 +68,22 @@ pub use exact::ExactSum;
 pub use families::text::MOST_TOKENS;
 pub use families::text::summary::{TellingToken, TextSummary};
 pub use features::{FeatureRank, Features, Gain};
-pub use format::{FileParts, ModelFile, could_be_file, read_file, read_file_from, write_file, write_file_to};
+pub use format::{FileParts, ModelFile, could_be_file};
 pub use fractions::{FractionExplainer, FractionExplanation, Fractions};
-pub use infer::{Decision, Stored, TakenAs, infer};
-pub use leave_one_out::LeaveOneOut;
+pub use infer::{Decision, Hint, Stored, TakenAs, infer};
+pub use learnt::Learnt;
+pub use leave_one_out::{LeaveOneOut, Terms};
 pub use model::{
     ChosenFamily, Contribution, Explanation, LinearForm, Model, TokenContribution, TokenContributions,
 };
-pub use posterior::{Outcome, Posterior, Scores};
-pub use report::{ClassSummary, FeatureSummary, GroupSummary, Summary, TOP_TOKENS, ValueSummary};
+pub use posterior::{Outcome, Posterior, Scores, rows_to_score};
+pub use report::{
+    ClassSummary, FeatureFamily, FeatureSummary, GroupSummary, Summary, TOP_TOKENS, ValueSummary,
+};
 pub use schema::{Column, Kind, MISSING_SPELLINGS, Schema};
 pub use settings::{
-    Discriminant, Divisor, Family, MissingValues, OTHER_VALUES, Prior, Pseudocounts, Regularization,
-    Selection, Settings, Smoothing, TextModel, VarianceFloor,
+    Discriminant, Divisor, Family, MissingValues, NumberFamily, OTHER_VALUES, Prior, Pseudocounts,
+    Regularization, Selection, Settings, Smoothing, TextFamily, TextModel, VarianceFloor,
 };
 pub use statistics::{MOST_CLASSES, MOST_COUNTS, Statistics};
 pub use text::{

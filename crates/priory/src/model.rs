@@ -9,7 +9,7 @@ use crate::families::likelihood::{FamilyLikelihood, Unseen};
 use crate::families::text::summary::weight_of_evidence;
 use crate::posterior::{Outcome, Scores};
 use crate::schema::{Kind, Schema};
-use crate::settings::{Family, MissingValues, Settings, Smoothing};
+use crate::settings::{MissingValues, NumberFamily, Settings, Smoothing};
 use crate::statistics::{Statistics, check_prior};
 
 /// A frozen naive Bayes model. It is derived from [`Statistics`] and never edited.
@@ -176,6 +176,10 @@ impl Model {
             unseen.values += met.values;
             unseen.tokens += met.tokens;
         }
+        // Probabilities of zero are fine, and densities are finite. Neither ∞ nor NaN could become a posterior.
+        if let Some(undefined) = log_joint.iter().position(|log| log.is_nan() || *log == f64::INFINITY) {
+            return Err(Error::Undefined { row: batch.row_number(undefined / self.classes.len()) });
+        }
         Ok(Scores::new(self.log_prior.clone(), log_joint, evidence, unseen))
     }
 
@@ -228,6 +232,11 @@ impl Model {
         })
     }
 
+    /// The likelihood of each factor, and the power that it is raised to.
+    pub(crate) fn likelihoods(&self) -> impl ExactSizeIterator<Item = (&FamilyLikelihood, f64)> {
+        self.factors.iter().map(|factor| (&factor.likelihood, factor.exponent))
+    }
+
     /// log P(x | class) of what a row holds in the factors of these columns, for each class.
     pub(crate) fn log_likelihood(&self, columns: &[usize], batch: &Batch, row: usize) -> Vec<f64> {
         let mut sum = vec![0.0; self.classes.len()];
@@ -260,7 +269,7 @@ impl Model {
     pub fn linear_form(&self) -> Result<LinearForm> {
         let refuse = |why: String| Err(Error::Settings(format!("there is no linear form: {why}")));
         let [first, second] = self.classes.as_slice() else {
-            return refuse(format!("the model has {} classes, not two", self.classes.len()));
+            return refuse(format!("it is of two classes, and the model has {}", self.classes.len()));
         };
         let mut bias = self.log_prior[1] - self.log_prior[0];
         let mut weights = Vec::new();
@@ -296,7 +305,7 @@ impl Model {
         Ok(LinearForm { first: first.clone(), second: second.clone(), bias, weights })
     }
 
-    fn check_batch(&self, batch: &Batch) -> Result<()> {
+    pub(crate) fn check_batch(&self, batch: &Batch) -> Result<()> {
         let (found, expected) = (batch.columns.len(), self.schema.columns.len());
         if found != expected {
             return Err(Error::BatchColumns { found, expected });
@@ -305,14 +314,14 @@ impl Model {
     }
 
     /// Whether each row says anything at all.
-    fn evidence(&self, batch: &Batch) -> Vec<bool> {
+    pub(crate) fn evidence(&self, batch: &Batch) -> Vec<bool> {
         let mut evidence = vec![self.counts_missing(); batch.rows];
         batch.columns.iter().for_each(|column| column.mark_known(&mut evidence));
         evidence
     }
 
     /// Whether even a row of missing values says something.
-    pub(crate) fn counts_missing(&self) -> bool {
+    fn counts_missing(&self) -> bool {
         self.settings.missing == MissingValues::Counted && !self.factors.is_empty()
     }
 }
@@ -375,9 +384,10 @@ pub struct ChosenFamily<'a> {
     /// The column.
     pub column: &'a str,
     /// The family under which its rows are most likely, each judged by the others.
-    pub family: Family,
-    /// By how many nats per row it is better than a Gaussian with inferred mean and variance.
-    pub better_than_gaussian: f64,
+    pub family: NumberFamily,
+    /// By how many nats per row it is better than a Gaussian with inferred mean and variance; `None` if no Gaussian can be
+    /// fitted, since the variance of the numbers is beyond what an f64 can hold.
+    pub better_than_gaussian: Option<f64>,
 }
 
 /// How a row comes to its posterior: log prior + one contribution per feature = log-joint.

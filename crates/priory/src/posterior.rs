@@ -9,6 +9,13 @@ use crate::families::likelihood::Unseen;
 use crate::moments::engine::{Loop, vectorized};
 use crate::numerics;
 
+/// How many rows to score at once. There is a score for each row and each class, and this many take 16 MiB, whatever
+/// the number of classes.
+pub fn rows_to_score(classes: usize) -> usize {
+    const MOST_SCORES: usize = 1 << 21;
+    (MOST_SCORES / classes.max(1)).max(1)
+}
+
 /// log P(class, x) for every row and class.
 #[derive(Debug, Clone)]
 pub struct Scores {
@@ -46,17 +53,11 @@ impl Scores {
         self.own_log_prior.get(&row).unwrap_or(&self.log_prior)
     }
 
-    /// Gives a row other log-joints, and another prior to fall back to.
-    pub(crate) fn replace_row(&mut self, row: usize, log_joint: &[f64], log_prior: &[f64]) {
-        self.log_joint[row * self.classes..][..self.classes].copy_from_slice(log_joint);
-        if log_joint.iter().all(|&x| x == f64::NEG_INFINITY) {
+    /// Gives a row another prior to fall back to if every class calls it impossible.
+    pub(crate) fn set_prior(&mut self, row: usize, log_prior: &[f64]) {
+        if self.is_impossible(row) {
             self.own_log_prior.insert(row, log_prior.to_vec());
         }
-    }
-
-    /// Says whether a row has any evidence.
-    pub(crate) fn set_evidence(&mut self, row: usize, evidence: bool) {
-        self.has_evidence[row] = evidence;
     }
 
     /// How many rows were scored.

@@ -1,7 +1,10 @@
 //! What is shown: plain structs that the edges print, and the same as JSON.
 
+use std::fmt;
+
 use num_bigint::BigUint;
 use num_traits::ToPrimitive;
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
 use crate::decay::HalfLife;
@@ -15,7 +18,7 @@ use crate::fractions::{FractionExplanation, Fractions};
 use crate::model::{Explanation, LinearForm, MISSING_NAME, Model, exponent_of, feature_name};
 use crate::posterior::Outcome;
 use crate::schema::{Column, Schema};
-use crate::settings::{MissingValues, Regularization, Settings};
+use crate::settings::{Discriminant, Family, MissingValues, NumberFamily, Regularization, Settings};
 use crate::statistics::Statistics;
 use crate::vocabulary::Vocabulary;
 
@@ -33,7 +36,8 @@ pub struct Summary {
     /// Columns that were counted but are not used, because others were selected.
     pub left_out: Vec<String>,
     /// How many free parameters P(x | class) has under the naive assumption: K Σ (J − 1), and for a number
-    /// as many as its family has.
+    /// as many as its family has. A group of d numbers is one feature here: it has K d means, and d (d + 1) / 2 covariances
+    /// for each class, or once if all share them.
     pub naive_parameters: BigUint,
     /// How many it would have without: K (∏ J − 1). There is no such number if a feature is a number.
     pub joint_parameters: Option<BigUint>,
@@ -63,7 +67,7 @@ pub struct FeatureSummary {
     /// What is counted of it.
     pub kind: &'static str,
     /// The distribution it follows.
-    pub family: &'static str,
+    pub family: FeatureFamily,
     /// Its possible values.
     pub values: Vec<ValueSummary>,
     /// The weight of the rows without a value, per class.
@@ -78,6 +82,40 @@ pub struct FeatureSummary {
     pub better_than_gaussian: Option<f64>,
     /// Means and covariances, if it is a group of numbers.
     pub group: Option<GroupSummary>,
+}
+
+/// The distribution that a feature follows, written as its name.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum FeatureFamily {
+    /// That of a column, or of a joint table.
+    Of(Family),
+    /// That of a group of numbers.
+    Group(Discriminant),
+}
+
+impl FeatureFamily {
+    /// The distribution of a column of numbers, if it is one.
+    pub fn of_numbers(self) -> Option<NumberFamily> {
+        match self {
+            FeatureFamily::Of(Family::Number(family)) => Some(family),
+            FeatureFamily::Of(_) | FeatureFamily::Group(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for FeatureFamily {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FeatureFamily::Of(family) => f.write_str(family.name()),
+            FeatureFamily::Group(discriminant) => write!(f, "{} discriminant", discriminant.name()),
+        }
+    }
+}
+
+impl Serialize for FeatureFamily {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
 }
 
 /// Several columns of numbers that follow one normal distribution, given the class.
@@ -283,7 +321,7 @@ impl FeatureSummary {
                 parameters: number.map_or_else(Vec::new, NumberEstimate::parameters),
                 better_than_gaussian: number
                     .and_then(|number| number.choice.as_ref())
-                    .map(|choice| choice.better_than_gaussian),
+                    .and_then(|choice| choice.better_than_gaussian),
                 group: None,
             });
         };
@@ -294,9 +332,9 @@ impl FeatureSummary {
             let asked: Vec<Option<&str>> = names.iter().map(Option::as_deref).collect();
             let probability = classes
                 .clone()
-                .map(|class| prepared.probability(&asked, class, None).map_or(1.0, |ratio| ratio.value()));
+                .map(|class| prepared.probability(&asked, class).map_or(1.0, |ratio| ratio.value()));
             let fraction = exact.as_ref().map(|exact| {
-                let ratios = classes.clone().filter_map(|class| exact.probability(&asked, class, None));
+                let ratios = classes.clone().filter_map(|class| exact.probability(&asked, class));
                 ratios.map(|ratio| ratio.to_string()).collect()
             });
             ValueSummary {

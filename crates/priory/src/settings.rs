@@ -1,10 +1,12 @@
 //! What is chosen when a model is estimated: prior, smoothing, families. Plain data, kept apart from the counts.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+pub use crate::families::number::NumberFamily;
 
 /// Everything that turns statistics into a model. Another choice needs no second look at the data.
 ///
@@ -37,7 +39,7 @@ pub struct Settings {
     /// The family of every other column of numbers; if there is none, each gets the one under which its rows are most
     /// likely, each judged by the others.
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub numbers: Option<Family>,
+    pub numbers: Option<NumberFamily>,
     /// What a missing value says.
     pub missing: MissingValues,
     /// How columns of text are estimated.
@@ -88,7 +90,7 @@ pub struct TextModel {
     /// The event model, one of the families for text. By default presence for two classes and for n-grams of
     /// characters, and the complement of presence for words and more classes.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub model: Option<Family>,
+    pub model: Option<TextFamily>,
     /// How counts of tokens become probabilities, unless a column has a smoothing of its own.
     pub smoothing: Smoothing,
     /// Tokens in fewer documents than this are taken as never met.
@@ -139,13 +141,17 @@ impl Prior {
         if left.len() < shares.len() {
             let total: f64 = left.values().sum();
             if total == 0.0 {
-                return Err(Error::Settings(
-                    "the given prior is 0 for every class that remains where some rows are left out".into(),
-                ));
+                return Err(Prior::nothing_left());
             }
             left.values_mut().for_each(|share| *share /= total);
         }
         Ok(Prior::Given(left))
+    }
+
+    pub(crate) fn nothing_left() -> Error {
+        Error::Settings(
+            "the given prior is 0 for every class that remains where some rows are left out".into(),
+        )
     }
 }
 
@@ -195,60 +201,33 @@ pub enum Family {
     /// Any number of values.
     Categorical,
     /// Two values, present and absent, both possible from the start. Chosen by itself for columns of 0 and 1,
-    /// false and true, no and yes and the like.
+    /// false and true, no and yes and the like. Of a column of text, the event model of this name.
     Bernoulli,
     /// One probability for each combination of the values of several columns.
     Joint,
-    /// Numbers: a normal distribution, by maximum likelihood; see [`VarianceFloor`].
-    Gaussian,
-    /// Numbers: a normal distribution whose mean and variance are inferred, so that few rows say less than many.
-    Student,
-    /// Numbers of zero or more: waiting times.
-    Exponential,
-    /// Whole numbers of zero or more: counts of rare events.
-    Poisson,
-    /// Whole numbers of zero or more: failures before a success.
-    Geometric,
-    /// Whole numbers: successes among so many trials, or among as many as the largest number says.
-    Binomial(Option<u32>),
-    /// Numbers above zero whose logarithms are normally distributed.
-    #[serde(rename = "log-normal")]
-    LogNormal,
-    /// Numbers above zero: waiting times for several events.
-    Gamma,
-    /// Numbers: a range.
-    Uniform,
-    /// Numbers: up to 64 bins of equal weight, each class shrunk towards all, as much as pays.
-    Histogram,
-    /// Numbers: so many bins of equal width.
-    #[serde(rename = "equal-width")]
-    EqualWidth(u16),
-    /// Numbers: so many bins of equal weight.
-    #[serde(rename = "equal-frequency")]
-    EqualFrequency(u16),
-    /// Numbers: as many bins as there are rows in each.
-    Proportional,
-    /// Numbers: bins that tell the classes apart, as many as pay for themselves.
-    Mdl,
-    /// Numbers: a smooth curve, as smooth as pays.
-    Kernel,
-    /// Numbers: a smooth curve, as smooth as Silverman's rule says.
-    Silverman,
-    /// Numbers: several normal distributions, as many as pay.
-    Mixture,
-    /// Numbers: each a value of its own.
-    Values,
-    /// Text: every occurrence of a token is a draw.
+    /// A distribution of numbers.
+    #[serde(untagged)]
+    Number(NumberFamily),
+    /// An event model of text.
+    #[serde(untagged)]
+    Text(TextFamily),
+}
+
+/// Which event model a column of text follows, given the class.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TextFamily {
+    /// Every occurrence of a token is a draw.
     Multinomial,
-    /// Text: every token that is there is one draw, however often it occurs. The Boolean multinomial.
+    /// Every token is there or is not.
+    Bernoulli,
+    /// Every token that is there is one draw, however often it occurs. The Boolean multinomial.
     Presence,
-    /// Text: a document is unlike what the other classes have (Rennie et al. 2003).
+    /// A document is unlike what the other classes have (Rennie et al. 2003).
     Complement,
-    /// Text: the same, by presence.
-    #[serde(rename = "complement-presence")]
+    /// The same, by presence.
     ComplementPresence,
-    /// Text: complement with the weights of each class divided by the sum of their sizes.
-    #[serde(rename = "complement-normalized")]
+    /// Complement with the weights of each class divided by the sum of their sizes.
     ComplementNormalized,
 }
 
@@ -374,48 +353,45 @@ impl Family {
             Family::Categorical => "categorical",
             Family::Bernoulli => "bernoulli",
             Family::Joint => "joint",
-            Family::Gaussian => "gaussian",
-            Family::Student => "student",
-            Family::Exponential => "exponential",
-            Family::Poisson => "poisson",
-            Family::Geometric => "geometric",
-            Family::Binomial(_) => "binomial",
-            Family::LogNormal => "log-normal",
-            Family::Gamma => "gamma",
-            Family::Uniform => "uniform",
-            Family::Histogram => "histogram",
-            Family::EqualWidth(_) => "equal-width",
-            Family::EqualFrequency(_) => "equal-frequency",
-            Family::Proportional => "proportional",
-            Family::Mdl => "mdl",
-            Family::Kernel => "kernel",
-            Family::Silverman => "silverman",
-            Family::Mixture => "mixture",
-            Family::Values => "values",
-            Family::Multinomial => "multinomial",
-            Family::Presence => "presence",
-            Family::Complement => "complement",
-            Family::ComplementPresence => "complement-presence",
-            Family::ComplementNormalized => "complement-normalized",
+            Family::Number(family) => family.name(),
+            Family::Text(family) => family.name(),
         }
     }
+}
 
-    /// Whether it is a distribution of numbers.
-    pub fn is_of_numbers(self) -> bool {
-        !matches!(self, Family::Categorical | Family::Bernoulli | Family::Joint) && !self.is_for_text()
+impl From<NumberFamily> for Family {
+    fn from(family: NumberFamily) -> Self {
+        Family::Number(family)
     }
+}
 
-    /// Whether it is an event model of text.
-    pub fn is_for_text(self) -> bool {
-        matches!(
-            self,
-            Family::Bernoulli
-                | Family::Multinomial
-                | Family::Presence
-                | Family::Complement
-                | Family::ComplementPresence
-                | Family::ComplementNormalized
-        )
+impl fmt::Display for Family {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl TextFamily {
+    /// All of them.
+    pub const ALL: [TextFamily; 6] = [
+        TextFamily::Multinomial,
+        TextFamily::Bernoulli,
+        TextFamily::Presence,
+        TextFamily::Complement,
+        TextFamily::ComplementPresence,
+        TextFamily::ComplementNormalized,
+    ];
+
+    /// The word for it, as on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            TextFamily::Multinomial => "multinomial",
+            TextFamily::Bernoulli => "bernoulli",
+            TextFamily::Presence => "presence",
+            TextFamily::Complement => "complement",
+            TextFamily::ComplementPresence => "complement-presence",
+            TextFamily::ComplementNormalized => "complement-normalized",
+        }
     }
 }
 
@@ -451,18 +427,16 @@ impl Settings {
         | VarianceFloor::Sklearn(floor)) = self.variance_floor;
         check_amount("the variance floor", floor)?;
         self.discriminant.map_or(Ok(()), Discriminant::check)?;
-        if let Some(family) = self.numbers.filter(|family| !family.is_of_numbers()) {
-            return Err(Error::Settings(format!("numbers cannot be {}", family.name())));
-        }
         if self.select == Selection::Best(0) {
             return Err(Error::Settings("the number of columns to select is at least 1".into()));
         }
-        self.families.values().chain(&self.numbers).try_for_each(|family| family.check())?;
+        let named = self.families.values().filter_map(|family| match family {
+            Family::Number(family) => Some(family),
+            _ => None,
+        });
+        named.chain(&self.numbers).try_for_each(|family| family.check())?;
         if self.smoothing.is_for_text_only() {
             return Err(Error::Settings("the smoothing of all columns is one that only text has".into()));
-        }
-        if let Some(family) = self.text.model.filter(|family| !family.is_for_text()) {
-            return Err(Error::Settings(format!("text cannot be {}", family.name())));
         }
         check_amount("the least number of documents", self.text.min_documents)?;
         for (column, &exponent) in &self.exponents {
@@ -471,17 +445,6 @@ impl Settings {
         self.text.smoothing.check()?;
         self.smoothing.check()?;
         self.column_smoothing.values().try_for_each(Smoothing::check)
-    }
-}
-
-impl Family {
-    fn check(self) -> Result<()> {
-        match self {
-            Family::EqualWidth(0) | Family::EqualFrequency(0) | Family::Binomial(Some(0)) => {
-                Err(Error::Settings(format!("the number that {} is given is at least 1", self.name())))
-            }
-            _ => Ok(()),
-        }
     }
 }
 
@@ -512,11 +475,15 @@ impl Smoothing {
     }
 }
 
+/// The largest amount: as many of them as there can be values or classes still add up to a number.
+const LARGEST_AMOUNT: f64 = 1e290;
+
 fn check_amount(what: &str, amount: f64) -> Result<()> {
-    if amount.is_finite() && amount >= 0.0 {
+    if (0.0..=LARGEST_AMOUNT).contains(&amount) {
         return Ok(());
     }
-    Err(Error::Settings(format!("{what} is {amount}; it is a finite number of zero or more")))
+    let written = if amount > 1e15 { format!("{amount:e}") } else { amount.to_string() };
+    Err(Error::Settings(format!("{what} is {written}; it is a number from 0 to {LARGEST_AMOUNT:e}")))
 }
 
 fn check_shares(shares: &BTreeMap<String, f64>) -> Result<()> {
@@ -529,4 +496,21 @@ fn check_shares(shares: &BTreeMap<String, f64>) -> Result<()> {
         return Err(Error::Settings(format!("the given priors add up to {total}, not to 1")));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_whose_sums_would_be_infinite_are_refused() {
+        let refusal = |settings: Settings| settings.check().unwrap_err().to_string();
+        let prior = Settings { prior: Prior::Smoothed(1e308), ..Settings::default() };
+        assert_eq!(refusal(prior), "the prior's smoothing is 1e308; it is a number from 0 to 1e290");
+        let smoothing = Settings { smoothing: Smoothing::Lidstone(f64::NAN), ..Settings::default() };
+        assert_eq!(refusal(smoothing), "the Lidstone pseudocount is NaN; it is a number from 0 to 1e290");
+        let exponents = Settings { exponents: [("x".to_owned(), 1e300)].into(), ..Settings::default() };
+        assert_eq!(refusal(exponents), "the exponent of `x` is 1e300; it is a number from 0 to 1e290");
+        assert_eq!(Settings { smoothing: Smoothing::Lidstone(1e290), ..Settings::default() }.check(), Ok(()));
+    }
 }

@@ -5,9 +5,8 @@ use std::borrow::Cow;
 use crate::batch::{Batch, MISSING};
 use crate::decay::Decay;
 use crate::error::{Error, Result};
-use crate::estimate;
 use crate::families::counted::CountedNumbers;
-use crate::families::{CountedRow, FamilyStatistics, Removed};
+use crate::families::{CountedRow, FamilyStatistics};
 use crate::leave_one_out::LeaveOneOut;
 use crate::model::Model;
 use crate::schema::Schema;
@@ -24,7 +23,7 @@ pub const MOST_COUNTS: usize = 1 << 27;
 /// Everything learnt from a table, and nothing concluded from it.
 ///
 /// Statistics form a group: [`merge`](Self::merge) is associative and commutative, [`forget`](Self::forget) undoes
-/// [`observe`](Self::observe), and the bytes that [`crate::write_file`] makes of them depend only on the multiset of
+/// [`observe`](Self::observe), and the bytes of the [model file](crate::Learnt::to_bytes) depend only on the multiset of
 /// rows, not on their order or on how they were split.
 ///
 /// ```
@@ -238,8 +237,9 @@ impl Statistics {
     /// Gets these statistics ready to score their own rows, each as if just that row had not been learnt, and hands
     /// them to `work`.
     ///
-    /// A family of numbers that is chosen and not asked for is chosen once, from all rows; so are the columns that
-    /// [`Settings::select`] keeps.
+    /// What is chosen is chosen once, from all rows: families, the columns that [`Settings::select`] keeps, pseudocounts of
+    /// text, amounts of regularization; and in a column of numbers all that its classes share, such as bins, bandwidths and
+    /// the spread of the column.
     ///
     /// # Errors
     /// If nothing was learnt, or the settings do not fit the data.
@@ -261,31 +261,6 @@ impl Statistics {
             settings.variance_floor = VarianceFloor::Added(share * variances.fold(0.0, f64::max));
         }
         settings
-    }
-
-    /// log P(class) for every class, without one row. The statistics are canonical.
-    pub(crate) fn log_prior_without(&self, settings: &Settings, removed: Removed) -> Result<Vec<f64>> {
-        let weights = &self.class_weight;
-        let without = |class: usize| {
-            weights.get_without(0, class, if class == removed.class { removed.weight } else { 0.0 })
-        };
-        let mut total = weights.row_total(0);
-        total.add(-removed.weight);
-        if total.is_zero() {
-            return Err(Error::Empty);
-        }
-        let vanished = |class: usize| without(class) == 0.0;
-        let ids = 0..self.classes.len();
-        let classes = ids.clone().filter(|&class| !vanished(class)).count();
-        let prior = settings.prior.left_to(|name| self.classes.get(name).is_some_and(|id| !vanished(id)))?;
-        let log_prior = ids.map(|class| {
-            if vanished(class) {
-                return f64::NEG_INFINITY;
-            }
-            let name = self.classes.name(class);
-            estimate::prior::<f64>(&prior, name, without(class), total.value(), classes as f64).ln()
-        });
-        Ok(log_prior.collect())
     }
 
     pub(crate) fn has_rows_of(&self, class: &str) -> bool {

@@ -137,6 +137,11 @@ impl Tally {
             && self.residue.values().all(|residue| residue.can_be_halved(times))
     }
 
+    /// Whether every weight is that of a cell alone.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.residue.is_empty()
+    }
+
     /// The exact weight of a cell.
     pub(crate) fn exact(&self, row: usize, class: usize) -> ExactSum {
         let mut sum = self.residue.get(&(row, class)).cloned().unwrap_or_default();
@@ -161,6 +166,12 @@ impl Tally {
         let mut sum = self.exact(row, class);
         sum.add(-weight);
         sum.value()
+    }
+
+    /// The classes that count something in a row, and how much.
+    pub(crate) fn cells_of_row(&self, row: usize) -> Vec<(usize, f64)> {
+        let counted = (0..self.classes).filter(|&class| !self.is_zero(row, class));
+        counted.map(|class| (class, self.get(row, class))).collect()
     }
 
     /// The exact weight of a row over all classes.

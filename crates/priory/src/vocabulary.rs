@@ -427,7 +427,8 @@ fn find(slots: &[Slot], hash: u64, same: impl Fn(&Slot) -> bool) -> usize {
     place
 }
 
-const FEWEST_SLOTS: usize = 16;
+/// Few, since a table may have hundreds of thousands of columns with a value or two.
+const FEWEST_SLOTS: usize = 4;
 
 /// How many names a table of so many slots takes: with more, looking one up would pass too many others.
 fn names_in(slots: usize) -> usize {

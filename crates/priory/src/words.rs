@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use crate::schema::Kind;
 use crate::settings::{
-    Discriminant, Divisor, Family, Prior, Regularization, Selection, Smoothing, VarianceFloor,
+    Discriminant, Divisor, Family, MissingValues, NumberFamily, Prior, Regularization, Selection, Smoothing,
+    TextFamily, VarianceFloor,
 };
-use crate::text::{CharacterNgrams, Reach, TokenStyle, WordNgrams};
+use crate::text::{CharacterNgrams, Cjk, Reach, TermFrequency, TokenStyle, WordNgrams};
 
 /// What a column is to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,9 +21,9 @@ pub enum Meaning {
 /// `number`, `category`, `text`, `ignore` and so on, or a family of numbers.
 ///
 /// ```
-/// use priory::{Family, Kind, words};
+/// use priory::{Kind, NumberFamily, words};
 ///
-/// assert_eq!(words::meaning("poisson"), Ok(words::Meaning::Kept(Kind::Number, Some(Family::Poisson))));
+/// assert_eq!(words::meaning("poisson"), Ok(words::Meaning::Kept(Kind::Number, Some(NumberFamily::Poisson.into()))));
 /// assert!(words::meaning("fish").is_err());
 /// ```
 ///
@@ -42,68 +43,29 @@ pub fn meaning(word: &str) -> Result<Meaning, String> {
             let family = numbers(word).map_err(|families| {
                 format!("`{word}` is none of number, category, categorical, bernoulli, text, joint, group, ignore, nor {families}")
             })?;
-            Meaning::Kept(kind_for(family), Some(family))
+            Meaning::Kept(kind_for(family), Some(family.into()))
         }
     })
 }
 
 /// What has to be counted of a column for this family. More than sums is counted only where more is needed.
-pub fn kind_for(family: Family) -> Kind {
-    match family {
-        Family::Gaussian | Family::Student => Kind::Moments,
-        _ => Kind::Number,
-    }
+pub fn kind_for(family: NumberFamily) -> Kind {
+    if family.needs_sums_only() { Kind::Moments } else { Kind::Number }
 }
-
-/// The families of numbers by their words.
-const NUMBER_FAMILIES: [Family; 15] = [
-    Family::Gaussian,
-    Family::Student,
-    Family::LogNormal,
-    Family::Exponential,
-    Family::Gamma,
-    Family::Poisson,
-    Family::Geometric,
-    Family::Binomial(None),
-    Family::Uniform,
-    Family::Histogram,
-    Family::Proportional,
-    Family::Mdl,
-    Family::Kernel,
-    Family::Silverman,
-    Family::Mixture,
-];
 
 /// A family of numbers.
 ///
 /// # Errors
 /// The families that there are, if it is none of them.
-pub fn numbers(text: &str) -> Result<Family, String> {
-    let count = |text: &str| text.parse::<u16>().ok().filter(|&n| n > 0);
-    let found = match text.split_once(':') {
-        Some(("binomial", trials)) => {
-            trials.parse().ok().filter(|&n| n > 0).map(|n| Family::Binomial(Some(n)))
-        }
-        Some(("equal-width", bins)) => count(bins).map(Family::EqualWidth),
-        Some(("equal-frequency", bins)) => count(bins).map(Family::EqualFrequency),
-        _ => match text {
-            "equal-width" => Some(Family::EqualWidth(10)),
-            "equal-frequency" => Some(Family::EqualFrequency(10)),
-            "values" => Some(Family::Values),
-            _ => NUMBER_FAMILIES.into_iter().find(|family| family.name() == text),
-        },
-    };
-    found.ok_or_else(|| {
-        let words = NUMBER_FAMILIES.map(Family::name).join(", ");
-        format!("a family of numbers: {words}, binomial:N, equal-width:N, equal-frequency:N, values")
-    })
+pub fn numbers(text: &str) -> Result<NumberFamily, String> {
+    text.parse()
 }
 
 /// The same, or `auto` for the one that each column seems to follow.
 ///
 /// # Errors
 /// The families that there are, if it is none of them.
-pub fn numbers_or_auto(text: &str) -> Result<Option<Family>, String> {
+pub fn numbers_or_auto(text: &str) -> Result<Option<NumberFamily>, String> {
     match text {
         "auto" => Ok(None),
         _ => numbers(text).map(Some).map_err(|families| format!("expected auto or {families}")),
@@ -114,21 +76,13 @@ pub fn numbers_or_auto(text: &str) -> Result<Option<Family>, String> {
 ///
 /// # Errors
 /// The models that there are, if it is none of them.
-pub fn text_model(text: &str) -> Result<Option<Family>, String> {
-    const MODELS: [Family; 6] = [
-        Family::Multinomial,
-        Family::Bernoulli,
-        Family::Presence,
-        Family::Complement,
-        Family::ComplementPresence,
-        Family::ComplementNormalized,
-    ];
+pub fn text_model(text: &str) -> Result<Option<TextFamily>, String> {
     if text == "auto" {
         return Ok(None);
     }
-    let found = MODELS.into_iter().find(|family| family.name() == text);
+    let found = TextFamily::ALL.into_iter().find(|family| family.name() == text);
     found.map(Some).ok_or_else(|| {
-        let names = MODELS.map(Family::name).join(", ");
+        let names = TextFamily::ALL.map(TextFamily::name).join(", ");
         format!("expected {names} or auto")
     })
 }
@@ -226,6 +180,42 @@ pub fn prior(text: &str) -> Result<Prior, String> {
             Ok(Prior::Given(shares.collect::<Result<BTreeMap<_, _>, String>>()?))
         }
         _ => Err("expected empirical, uniform, smoothed:L or given:CLASS=P,...".into()),
+    }
+}
+
+/// What a missing value says.
+///
+/// # Errors
+/// What was expected.
+pub fn missing_values(text: &str) -> Result<MissingValues, String> {
+    match text {
+        "skipped" => Ok(MissingValues::Skipped),
+        "counted" => Ok(MissingValues::Counted),
+        _ => Err("expected skipped or counted".into()),
+    }
+}
+
+/// How scripts without spaces are read.
+///
+/// # Errors
+/// What was expected.
+pub fn cjk(text: &str) -> Result<Cjk, String> {
+    match text {
+        "bigrams" => Ok(Cjk::Bigrams),
+        "words" => Ok(Cjk::Words),
+        _ => Err("expected bigrams or words".into()),
+    }
+}
+
+/// What several occurrences of a token in a document count.
+///
+/// # Errors
+/// What was expected.
+pub fn frequency(text: &str) -> Result<TermFrequency, String> {
+    match text {
+        "counts" => Ok(TermFrequency::Counts),
+        "log" => Ok(TermFrequency::Logarithm),
+        _ => Err("expected counts or log".into()),
     }
 }
 

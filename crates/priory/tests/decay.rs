@@ -3,7 +3,7 @@
 
 mod tables;
 
-use priory::{Batch, Column, Error, Kind, Schema, Settings, Statistics, read_file, write_file};
+use priory::{Batch, Column, Error, Kind, Learnt, Schema, Statistics};
 use proptest::prelude::*;
 use tables::{Row, batch, bytes, rows, schema};
 
@@ -71,7 +71,7 @@ proptest! {
         // One call after the other, through the file.
         let mut file = bytes(&nothing(half_life));
         for cut in cuts.windows(2) {
-            let (mut statistics, _) = read_file(&file).unwrap();
+            let mut statistics = Learnt::read(&file).unwrap().statistics;
             statistics.observe(&batch(&all[cut[0]..cut[1]])).unwrap();
             file = bytes(&statistics);
         }
@@ -157,7 +157,7 @@ proptest! {
     #[test]
     fn a_file_is_read_back_as_it_was(all in ageing_rows(70), half_life in 1u64..4) {
         let file = bytes(&learn(&all, half_life));
-        let (statistics, _) = read_file(&file).unwrap();
+        let statistics = Learnt::read(&file).unwrap().statistics;
         prop_assert_eq!(bytes(&statistics), file);
     }
 }
@@ -188,7 +188,7 @@ fn ever_new_words_and_numbers_do_not_pile_up() {
     let mut sizes = Vec::new();
     for block in 0..100 {
         statistics.observe(&words(block * 997..(block + 1) * 997).1).unwrap();
-        sizes.push(write_file(&statistics, &Settings::default()).len());
+        sizes.push(bytes(&statistics).len());
         assert!(statistics.rows() <= 2 * ERA as u64 * 100);
     }
     assert_eq!(statistics.half_life().unwrap().learnt, 99_700);
@@ -209,7 +209,7 @@ fn a_level_that_was_raised_is_let_go_too() {
     fresh.set_half_life(400).unwrap();
     fresh.pass(5_000);
     fresh.observe(&later).unwrap();
-    assert_eq!(write_file(&statistics, &Settings::default()), write_file(&fresh, &Settings::default()));
+    assert_eq!(bytes(&statistics), bytes(&fresh));
 }
 
 #[test]

@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 use priory::{
-    Batch, BatchColumn, CategoryColumn, Column, Discriminant, Divisor, Family, Kind, Model, Regularization,
-    Schema, Settings, Statistics, Summary, VarianceFloor,
+    Batch, BatchColumn, CategoryColumn, Column, Discriminant, Divisor, Kind, Model, NumberFamily,
+    Regularization, Schema, Settings, Statistics, Summary, VarianceFloor,
 };
 use proptest::prelude::*;
 
@@ -241,7 +241,7 @@ fn unbiased_on_iris_as_scipy() {
 #[test]
 fn regularization_leads_from_one_to_the_other() {
     let (rows, asked) = iris();
-    let gaussian = Settings { numbers: Some(Family::Gaussian), ..Settings::default() };
+    let gaussian = Settings { numbers: Some(NumberFamily::Gaussian), ..Settings::default() };
     let naive = learn(&rows, Kind::Moments).estimate(&gaussian).unwrap();
     for x in &asked {
         let of = |discriminant| log_joint(&model(&rows, discriminant), x);
@@ -363,8 +363,10 @@ fn numbers_beyond_all_variances_are_refused() {
 fn a_discriminant_needs_a_group() {
     let refused = learn(&six(), Kind::Number).estimate(&settings(LINEAR)).unwrap_err().to_string();
     assert_eq!(refused, "there is no group of columns for a linear discriminant");
-    let of_column =
-        Settings { families: [("x0".to_owned(), Family::Gaussian)].into(), ..Settings::default() };
+    let of_column = Settings {
+        families: [("x0".to_owned(), NumberFamily::Gaussian.into())].into(),
+        ..Settings::default()
+    };
     let refused = learn(&six(), Kind::Group).estimate(&of_column).unwrap_err().to_string();
     assert_eq!(refused, "the column `x0` is part of the group, which follows one normal distribution");
     let refused =

@@ -1,9 +1,7 @@
 //! A model file from a stranger can at worst be refused.
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
-use priory::{
-    Batch, BatchColumn, Column, Error, Kind, ModelFile, Schema, Settings, Statistics, read_file, write_file,
-};
+use priory::{Batch, BatchColumn, Column, Error, Kind, Learnt, ModelFile, Schema, Settings, Statistics};
 
 fn small_file() -> Vec<u8> {
     let schema =
@@ -18,7 +16,7 @@ fn small_file() -> Vec<u8> {
     for _ in 0..3 {
         statistics.observe(&batch).unwrap();
     }
-    write_file(&statistics, &Settings::default())
+    Learnt::new(statistics, Settings::default()).to_bytes()
 }
 
 /// A group of two columns, of which one is missing in a row.
@@ -36,11 +34,11 @@ fn grouped_file() -> Vec<u8> {
     }
     let mut statistics = Statistics::empty(&schema);
     statistics.observe(&batch).unwrap();
-    write_file(&statistics, &Settings::default())
+    Learnt::new(statistics, Settings::default()).to_bytes()
 }
 
 fn refusal(bytes: &[u8]) -> String {
-    match read_file(bytes) {
+    match Learnt::read(&bytes) {
         Err(Error::File(why)) => why,
         Err(other) => panic!("refused with another error: {other}"),
         Ok(_) => panic!("not refused"),
@@ -50,7 +48,7 @@ fn refusal(bytes: &[u8]) -> String {
 #[test]
 fn any_changed_byte_is_noticed() {
     for file in [small_file(), grouped_file(), text_file().1, ageing_file(["to", "be"]).1] {
-        assert!(read_file(&file).is_ok());
+        assert!(Learnt::read(&file).is_ok());
         for position in 0..file.len() {
             for change in [0x01, 0x80, 0xff] {
                 let mut changed = file.clone();
@@ -101,7 +99,7 @@ fn text_file() -> (Schema, Vec<u8>) {
     for (class, words) in [("ham", "do math today"), ("spam", "buy book now"), ("spam", "buy buy today")] {
         statistics.observe(&document(&schema, class, words)).unwrap();
     }
-    (schema, write_file(&statistics, &Settings::default()))
+    (schema, Learnt::new(statistics, Settings::default()).to_bytes())
 }
 
 /// A model whose rows age: of one word in the first era, and of another in the second.
@@ -113,7 +111,7 @@ fn ageing_file(words: [&str; 2]) -> (Schema, Vec<u8>) {
         let class = if row % 3 == 0 { "ham" } else { "spam" };
         statistics.observe(&document(&schema, class, words[row / 16])).unwrap();
     }
-    (schema, write_file(&statistics, &Settings::default()))
+    (schema, Learnt::new(statistics, Settings::default()).to_bytes())
 }
 
 #[test]
@@ -141,9 +139,9 @@ fn an_age_that_cannot_be_is_refused() {
 #[test]
 fn a_file_of_ageing_rows_is_looked_up_like_any_other() {
     let (schema, file) = ageing_file(["to", "be"]);
-    let (statistics, settings) = read_file(&file).unwrap();
+    let learnt = Learnt::read(&file).unwrap();
     let asked = document(&schema, "", "to be or");
-    let whole = statistics.estimate(&settings).unwrap().score(&asked).unwrap();
+    let whole = learnt.estimate().unwrap().score(&asked).unwrap();
     let opened = ModelFile::open(file).unwrap().expect("no count has a residue");
     let found = opened.model_for(&asked).unwrap().score(&asked).unwrap();
     assert_eq!(found.row(0), whole.row(0));
@@ -242,10 +240,10 @@ fn a_group_holds_the_sums_of_some_numbers() {
                 changed[position] ^= change;
                 let changed = with_checksums(changed);
                 // What is not refused is a model like any other: it can be estimated, and written as it was read.
-                match read_file(&changed) {
-                    Ok((statistics, settings)) => {
-                        assert_eq!(write_file(&statistics, &settings), changed);
-                        let _ = statistics.estimate(&settings);
+                match Learnt::read(&changed) {
+                    Ok(learnt) => {
+                        assert_eq!(learnt.to_bytes(), changed);
+                        let _ = learnt.estimate();
                         accepted += 1;
                     }
                     Err(Error::File(_)) => refused += 1,

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 use priory::{
-    Batch, BatchColumn, Column, Family, Kind, Schema, Settings, Statistics, Summary, VarianceFloor,
+    Batch, BatchColumn, Column, Kind, NumberFamily, Schema, Settings, Statistics, Summary, VarianceFloor,
 };
 
 /// Fisher's irises.
@@ -32,7 +32,7 @@ fn learnt(schema: &Schema, batch: &Batch) -> Statistics {
 }
 
 fn gaussian(variance_floor: VarianceFloor) -> Settings {
-    Settings { numbers: Some(Family::Gaussian), variance_floor, ..Settings::default() }
+    Settings { numbers: Some(NumberFamily::Gaussian), variance_floor, ..Settings::default() }
 }
 
 fn assert_close(found: f64, expected: f64, relative: f64) {

@@ -3,7 +3,7 @@
 
 mod tables;
 
-use priory::{Settings, Statistics, read_file};
+use priory::{Learnt, Settings, Statistics};
 use proptest::prelude::*;
 use tables::{Row, batch, bytes, rows, schema};
 
@@ -83,9 +83,10 @@ proptest! {
     #[test]
     fn a_file_is_read_back_as_it_was(all in rows(30)) {
         let file = bytes(&learn(&all));
-        let (statistics, settings) = read_file(&file).unwrap();
-        prop_assert_eq!(&settings, &Settings::default());
-        prop_assert_eq!(bytes(&statistics), file);
+        let learnt = Learnt::read(&file).unwrap();
+        prop_assert_eq!(&learnt.settings, &Settings::default());
+        prop_assert_eq!(learnt.fingerprint(), Learnt::new(learn(&all), Settings::default()).fingerprint());
+        prop_assert_eq!(learnt.to_bytes(), file);
     }
 
     #[test]
@@ -108,4 +109,26 @@ proptest! {
             }
         }
     }
+}
+
+/// Whatever is counted differently shows in the fingerprint: a row more, another class, another value, another weight. The
+/// settings are not counted.
+#[test]
+fn a_fingerprint_tells_statistics_apart() {
+    let row =
+        |class: u8, weight: f64, value: u8| (Some(class), weight, vec![Some(value); schema().columns.len()]);
+    let tables = [
+        vec![],
+        vec![row(0, 1.0, 0)],
+        vec![row(0, 1.0, 0), row(0, 1.0, 0)],
+        vec![row(0, 2.0, 0)],
+        vec![row(1, 1.0, 0)],
+        vec![row(0, 1.0, 1)],
+        vec![row(0, 0.1, 0)],
+    ];
+    let fingerprint = |rows: &Vec<Row>| Learnt::new(learn(rows), Settings::default()).fingerprint();
+    let different: std::collections::BTreeSet<u64> = tables.iter().map(fingerprint).collect();
+    assert_eq!(different.len(), tables.len());
+    let settings = Settings { prior: priory::Prior::Uniform, ..Settings::default() };
+    assert_eq!(Learnt::new(learn(&tables[1]), settings).fingerprint(), fingerprint(&tables[1]));
 }

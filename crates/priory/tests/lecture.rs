@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use priory::{
-    Batch, Column, Family, Fractions, Kind, Prior, Pseudocounts, Schema, Settings, Smoothing, Statistics,
-    Summary,
+    Batch, Column, Family, FeatureFamily, Fractions, Kind, Prior, Pseudocounts, Schema, Settings, Smoothing,
+    Statistics, Summary,
 };
 
 /// A table as text: the last column is the class, `?` is missing.
@@ -161,7 +161,7 @@ fn emails_as_bernoulli_columns() {
 
     let laplace = Summary::new(&statistics, &Settings::default()).unwrap();
     let drugs = &laplace.features[3];
-    assert_eq!((drugs.name.as_str(), drugs.family), ("drugs", "bernoulli"));
+    assert_eq!((drugs.name.as_str(), drugs.family), ("drugs", FeatureFamily::Of(Family::Bernoulli)));
     assert_eq!(drugs.values[1].fraction.as_ref().unwrap(), &["1/4", "3/5"]);
     assert_eq!(laplace.joint_parameters, Some((2_u32 * (64 - 1)).into()));
     assert_eq!(laplace.naive_parameters, 12_u32.into());

@@ -293,3 +293,19 @@ fn codes_beyond_memory_are_refused() {
     );
     assert!(matrix::encode(&[i64::MIN, i64::MAX]).is_none());
 }
+
+/// No room is made for sums that so few bytes cannot hold, whatever they claim.
+#[test]
+fn bytes_that_claim_too_much_are_refused() {
+    let bytes = |numbers: &[u64]| numbers.iter().flat_map(|number| number.to_le_bytes()).collect::<Vec<u8>>();
+    let many = 1 << 30;
+    for (columns, classes) in [(many, 1), (1, many), (many, many), (0, many), (many, 0)] {
+        for rest in [&[][..], &[1, 0, many, 0], &[many, 0, 1, 0], &[many, many, 0], &[0, many, many]] {
+            let bytes = bytes(&[&[columns, classes], rest].concat());
+            assert!(CountSums::from_bytes(&bytes).is_none(), "{columns} × {classes}, {rest:?}");
+            assert!(CodeSums::from_bytes(&bytes).is_none(), "{columns} × {classes}, {rest:?}");
+            assert!(GaussianSums::from_bytes(&bytes).is_none(), "{columns} × {classes}, {rest:?}");
+            assert!(CovarianceSums::from_bytes(&bytes).is_none(), "{columns} × {classes}, {rest:?}");
+        }
+    }
+}

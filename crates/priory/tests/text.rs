@@ -2,9 +2,8 @@
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 use priory::{
-    Batch, BatchColumn, Column, DocumentLength, Family, Kind, ModelFile, Outcome, Prior, Schema, Settings,
-    Smoothing, Statistics, TermFrequency, TextColumn, TextModel, TextSettings, Vocabulary, read_file,
-    write_file,
+    Batch, BatchColumn, Column, DocumentLength, Kind, Learnt, ModelFile, Outcome, Prior, Schema, Settings,
+    Smoothing, Statistics, TermFrequency, TextColumn, TextFamily, TextModel, TextSettings, Vocabulary,
 };
 use proptest::prelude::*;
 
@@ -43,7 +42,7 @@ fn learn(rows: &[(&str, Option<&str>)]) -> Statistics {
     statistics
 }
 
-fn settings(model: Family, smoothing: Smoothing) -> Settings {
+fn settings(model: TextFamily, smoothing: Smoothing) -> Settings {
     let text = TextModel { model: Some(model), smoothing, ..TextModel::default() };
     Settings { text, ..Settings::default() }
 }
@@ -75,7 +74,7 @@ const MAILS: [(&str, Option<&str>); 5] = [
 #[test]
 fn five_mails_as_sentences() {
     let mails = learn(&MAILS);
-    let bernoulli = settings(Family::Bernoulli, Smoothing::None);
+    let bernoulli = settings(TextFamily::Bernoulli, Smoothing::None);
     let joint = log_joint(&mails, &bernoulli, "buy book today");
     // P(ham, x) = 2/5 (1/2)^5, for no ham has drugs; P(spam, x) = 3/5 · 2/3 1/3 2/3 (1 − 1/3) (1 − 2/3) (1 − 1/3).
     check(&joint, &[(0.4 / 32.0f64).ln(), (0.6 * 16.0 / 729.0f64).ln()]);
@@ -89,7 +88,7 @@ fn the_smoothed_formula_of_the_lecture() {
     // P(v | Spam) = (Count(v, Spam) + α) / (Count(Spam) + α |V|), here with α = 0.5 and |V| = 6.
     let (alpha, words) = (0.5, 6.0);
     let pair = Smoothing::Pair { present: alpha, absent: alpha * (words - 1.0) };
-    let joint = log_joint(&learn(&MAILS), &settings(Family::Bernoulli, pair), "buy book today");
+    let joint = log_joint(&learn(&MAILS), &settings(TextFamily::Bernoulli, pair), "buy book today");
     let p = |count: f64, class: f64| (count + alpha) / (class + alpha * words);
     let present = |class: f64, counts: [f64; 3]| counts.iter().map(|&n| p(n, class).ln()).sum::<f64>();
     let absent = |class: f64, counts: [f64; 3]| counts.iter().map(|&n| (1.0 - p(n, class)).ln()).sum::<f64>();
@@ -110,19 +109,19 @@ const CHINA: [(&str, Option<&str>); 4] = [
 fn chinese_tokyo_japan() {
     let china = learn(&CHINA);
     let document = "Chinese Chinese Chinese Tokyo Japan";
-    let multinomial = log_joint(&china, &settings(Family::Multinomial, Smoothing::LAPLACE), document);
+    let multinomial = log_joint(&china, &settings(TextFamily::Multinomial, Smoothing::LAPLACE), document);
     let expected = [0.75 * (3.0f64 / 7.0).powi(3) / 14.0 / 14.0, 0.25 * (2.0f64 / 9.0).powi(5)];
     check(&multinomial, &expected.map(f64::ln));
     assert_eq!(format!("{:.4} {:.4}", multinomial[0].exp(), multinomial[1].exp()), "0.0003 0.0001");
-    let bernoulli = log_joint(&china, &settings(Family::Bernoulli, Smoothing::LAPLACE), document);
+    let bernoulli = log_joint(&china, &settings(TextFamily::Bernoulli, Smoothing::LAPLACE), document);
     let expected = [0.75 * 0.8 * 0.2 * 0.2 * 0.6f64.powi(3), 0.25 * (2.0f64 / 3.0).powi(6)];
     check(&bernoulli, &expected.map(f64::ln));
     assert_eq!(format!("{:.3} {:.3}", bernoulli[0].exp(), bernoulli[1].exp()), "0.005 0.022");
     // Each word counts once: (3 + 1)/(6 + 6) for Chinese, (0 + 1)/(6 + 6) for the others; 2/9 for all of them.
-    let presence = log_joint(&china, &settings(Family::Presence, Smoothing::LAPLACE), document);
+    let presence = log_joint(&china, &settings(TextFamily::Presence, Smoothing::LAPLACE), document);
     check(&presence, &[(0.75 / 3.0 / 144.0f64).ln(), (0.25 * (2.0f64 / 9.0).powi(3)).ln()]);
     // The complement of China is `not China` and the other way round.
-    let complement = log_joint(&china, &settings(Family::Complement, Smoothing::LAPLACE), document);
+    let complement = log_joint(&china, &settings(TextFamily::Complement, Smoothing::LAPLACE), document);
     let weights = [-5.0 * (2.0f64 / 9.0).ln(), -3.0 * (3.0f64 / 7.0).ln() + 2.0 * 14.0f64.ln()];
     check(&complement, &[0.75f64.ln() + weights[0], 0.25f64.ln() + weights[1]]);
 }
@@ -131,7 +130,7 @@ fn chinese_tokyo_japan() {
 fn background_mixes_with_all_documents() {
     let joint = log_joint(
         &learn(&CHINA),
-        &settings(Family::Multinomial, Smoothing::Background(0.5)),
+        &settings(TextFamily::Multinomial, Smoothing::Background(0.5)),
         "Tokyo Chinese",
     );
     let p = |own: f64, of: f64, all: f64| 0.5 * own / of + 0.5 * all / 11.0;
@@ -142,7 +141,9 @@ fn background_mixes_with_all_documents() {
 
 #[test]
 fn words_never_met_move_no_class() {
-    for family in [Family::Multinomial, Family::Bernoulli, Family::Presence, Family::ComplementPresence] {
+    for family in
+        [TextFamily::Multinomial, TextFamily::Bernoulli, TextFamily::Presence, TextFamily::ComplementPresence]
+    {
         let settings = settings(family, Smoothing::Auto);
         let model = learn(&CHINA).estimate(&settings).unwrap();
         let asked = batch(
@@ -170,15 +171,15 @@ fn words_never_met_move_no_class() {
 fn maximum_likelihood_means_it() {
     let china = learn(&CHINA);
     for (family, document, expected) in [
-        (Family::Multinomial, "Tokyo Chinese", [f64::NEG_INFINITY, (0.25 / 9.0f64).ln()]),
-        (Family::Presence, "Macao", [(0.75 / 6.0f64).ln(), f64::NEG_INFINITY]),
+        (TextFamily::Multinomial, "Tokyo Chinese", [f64::NEG_INFINITY, (0.25 / 9.0f64).ln()]),
+        (TextFamily::Presence, "Macao", [(0.75 / 6.0f64).ln(), f64::NEG_INFINITY]),
         // Every document about China has `Chinese`, and so has the other one: without it nothing is possible.
-        (Family::Bernoulli, "Macao", [f64::NEG_INFINITY; 2]),
-        (Family::Bernoulli, "Chinese Macao", [(0.75 * 4.0 / 27.0f64).ln(), f64::NEG_INFINITY]),
+        (TextFamily::Bernoulli, "Macao", [f64::NEG_INFINITY; 2]),
+        (TextFamily::Bernoulli, "Chinese Macao", [(0.75 * 4.0 / 27.0f64).ln(), f64::NEG_INFINITY]),
     ] {
         check(&log_joint(&china, &settings(family, Smoothing::None), document), &expected);
     }
-    let complement = settings(Family::Complement, Smoothing::None);
+    let complement = settings(TextFamily::Complement, Smoothing::None);
     let refusal = china.estimate(&complement).unwrap_err().to_string();
     assert!(refusal.contains("needs pseudocounts"), "{refusal}");
 }
@@ -186,7 +187,7 @@ fn maximum_likelihood_means_it() {
 #[test]
 fn exponents_raise_and_zero_silences() {
     let china = learn(&CHINA);
-    let mut settings = settings(Family::Multinomial, Smoothing::LAPLACE);
+    let mut settings = settings(TextFamily::Multinomial, Smoothing::LAPLACE);
     let plain = log_joint(&china, &settings, "Chinese Tokyo");
     settings.exponents.insert("text".into(), 0.5);
     let halved = log_joint(&china, &settings, "Chinese Tokyo");
@@ -204,7 +205,7 @@ fn exponents_raise_and_zero_silences() {
 
 #[test]
 fn limits_keep_totals_right() {
-    let mut settings = settings(Family::Multinomial, Smoothing::LAPLACE);
+    let mut settings = settings(TextFamily::Multinomial, Smoothing::LAPLACE);
     settings.text.min_documents = 2.0;
     // Only `Chinese` is in two documents or more: everything else is as if it had never been there.
     let joint = log_joint(&learn(&CHINA), &settings, "Chinese Tokyo");
@@ -225,7 +226,7 @@ fn transforms_change_what_is_counted() {
     let schema = Schema::new("class", vec![Column::text("text", text)]).unwrap();
     let mut statistics = Statistics::empty(&schema);
     statistics.observe(&batch(&schema, &[("a", Some("x x x y")), ("b", Some("y"))])).unwrap();
-    let settings = settings(Family::Multinomial, Smoothing::LAPLACE);
+    let settings = settings(TextFamily::Multinomial, Smoothing::LAPLACE);
     let model = statistics.estimate(&settings).unwrap();
     let found = model.score(&batch(&schema, &[("", Some("x"))])).unwrap().row(0).to_vec();
     let (x, y) = (4.0f64.ln(), 2.0f64.ln());
@@ -233,11 +234,11 @@ fn transforms_change_what_is_counted() {
     let expected = [(0.5 * (x / norm + 1.0) / ((x + y) / norm + 2.0)).ln(), (0.5f64 / 3.0).ln()];
     assert!(found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-7), "{found:?} is not {expected:?}");
     // Rounded to a grain: two documents and their removal leave no trace.
-    let before = write_file(&statistics, &settings);
+    let before = Learnt::new(statistics.clone(), settings.clone()).to_bytes();
     let more = batch(&schema, &[("a", Some("y z z")), ("b", Some("x y z z z"))]);
     statistics.observe(&more).unwrap();
     statistics.forget(&more).unwrap();
-    assert_eq!(write_file(&statistics, &settings), before);
+    assert_eq!(Learnt::new(statistics.clone(), settings.clone()).to_bytes(), before);
 }
 
 #[test]
@@ -257,7 +258,7 @@ fn the_pseudocount_can_be_left_to_the_data() {
     let wide: Vec<(&str, Option<&str>)> =
         words.iter().enumerate().map(|(i, words)| (["a", "b"][i % 2], Some(words.as_str()))).collect();
     let spread = |rows: &[(&str, Option<&str>)], document: &str| {
-        let joint = log_joint(&learn(rows), &settings(Family::Multinomial, Smoothing::Auto), document);
+        let joint = log_joint(&learn(rows), &settings(TextFamily::Multinomial, Smoothing::Auto), document);
         (joint[0] - joint[1]).abs()
     };
     assert!(spread(&narrow, "x") < 1e-12);
@@ -299,12 +300,12 @@ fn table(schema: &Schema, rows: &[Row], weighted: bool) -> Batch {
 
 fn models() -> impl Strategy<Value = Settings> {
     let family = prop::sample::select(vec![
-        Family::Multinomial,
-        Family::Bernoulli,
-        Family::Presence,
-        Family::Complement,
-        Family::ComplementPresence,
-        Family::ComplementNormalized,
+        TextFamily::Multinomial,
+        TextFamily::Bernoulli,
+        TextFamily::Presence,
+        TextFamily::Complement,
+        TextFamily::ComplementPresence,
+        TextFamily::ComplementNormalized,
     ]);
     let smoothing = prop::sample::select(vec![
         Smoothing::None,
@@ -336,7 +337,7 @@ fn counts_can_be_handed_over() {
     let mut statistics = Statistics::empty(&schema());
     statistics.observe(&handed).unwrap();
     let expected = learn(&[("x", Some("a c c g")), ("x", Some("")), ("y", Some("c c c c"))]);
-    let file = |statistics: &Statistics| write_file(statistics, &Settings::default());
+    let file = |statistics: &Statistics| Learnt::new(statistics.clone(), Settings::default()).to_bytes();
     assert_eq!(file(&statistics), file(&expected));
 
     let refused = |ends: &[usize], ids: &[u32], counts: &[u32]| {
@@ -363,7 +364,7 @@ fn however_often_a_token_occurs_it_is_counted() {
     let learn = |batch: &Batch| {
         let mut statistics = Statistics::empty(&schema());
         statistics.observe(batch).unwrap();
-        write_file(&statistics, &Settings::default())
+        Learnt::new(statistics.clone(), Settings::default()).to_bytes()
     };
     let plain = learn(&batch);
     batch.weights = vec![1.0; 2];
@@ -378,7 +379,7 @@ fn weights_taken_away_and_put_back_are_those_that_were_there() {
     let batch = table(&schema(), &rows, true);
     let mut statistics = Statistics::empty(&schema());
     statistics.observe(&batch).unwrap();
-    let settings = settings(Family::Bernoulli, Smoothing::None);
+    let settings = settings(TextFamily::Bernoulli, Smoothing::None);
     let scores = statistics.leave_one_out(&settings, |left_out| left_out.score(&batch)).flatten().unwrap();
     // Without the second document, `a` is in 0.8 of 1.8, and `b` in all of them.
     check(scores.row(1), &[(0.8 / 1.8f64).ln()]);
@@ -392,7 +393,7 @@ fn enough_documents_are_counted_exactly() {
         .to_vec();
     let mut statistics = Statistics::empty(&schema());
     statistics.observe(&table(&schema(), &rows, true)).unwrap();
-    let mut settings = settings(Family::Presence, Smoothing::None);
+    let mut settings = settings(TextFamily::Presence, Smoothing::None);
     for (min, kept) in [(1.8, true), (1.9, false)] {
         settings.text.min_documents = min;
         // Class y has `a` in 0.8 of its 3.6 tokens, or else nothing but `b`.
@@ -500,7 +501,7 @@ proptest! {
         let whole = part(&[&first[..], &second[..]].concat(), false);
         let mut merged = part(&first, settled[0]);
         merged.merge(&part(&second, settled[1])).unwrap();
-        let file = |statistics: &Statistics| write_file(statistics, &Settings::default());
+        let file = |statistics: &Statistics| Learnt::new(statistics.clone(), Settings::default()).to_bytes();
         prop_assert_eq!(file(&merged), file(&whole));
         // New documents find their tokens after a merge.
         merged.observe(&table(&schema(), &first, weighted)).unwrap();
@@ -548,9 +549,9 @@ proptest! {
         let mut statistics = Statistics::empty(&schema());
         statistics.observe(&table(&schema(), &rows, weighted)).unwrap();
         let Ok(model) = statistics.estimate(&settings) else { return Ok(()) };
-        let file = write_file(&statistics, &settings);
-        let (read, _) = read_file(&file).unwrap();
-        prop_assert_eq!(write_file(&read, &settings), file.clone());
+        let file = Learnt::new(statistics.clone(), settings.clone()).to_bytes();
+        let read = Learnt::read(&file).unwrap().statistics;
+        prop_assert_eq!(Learnt::new(read.clone(), settings.clone()).to_bytes(), file.clone());
         let limited = settings.text.most_tokens.is_some() || settings.text.min_documents > 0.0;
         let Some(file) = ModelFile::open(file).unwrap() else {
             prop_assert!(limited || weighted);
@@ -569,16 +570,16 @@ proptest! {
     fn files_are_read_back(rows in rows(12), weighted in any::<bool>()) {
         let mut statistics = Statistics::empty(&schema());
         statistics.observe(&table(&schema(), &rows, weighted)).unwrap();
-        let file = write_file(&statistics, &Settings::default());
-        let (read, _) = read_file(&file).unwrap();
-        prop_assert_eq!(write_file(&read, &Settings::default()), file);
+        let file = Learnt::new(statistics.clone(), Settings::default()).to_bytes();
+        let read = Learnt::read(&file).unwrap().statistics;
+        prop_assert_eq!(Learnt::new(read.clone(), Settings::default()).to_bytes(), file);
     }
 }
 
 #[test]
 fn the_prior_of_complement_can_be_left_out() {
     let uniform =
-        Settings { prior: Prior::Uniform, ..settings(Family::ComplementNormalized, Smoothing::LAPLACE) };
+        Settings { prior: Prior::Uniform, ..settings(TextFamily::ComplementNormalized, Smoothing::LAPLACE) };
     let joint = log_joint(&learn(&CHINA), &uniform, "Chinese");
     // scikit-learn 1.7: ComplementNB(norm=True).feature_log_prob_ of `Chinese` for these documents.
     let logged = [

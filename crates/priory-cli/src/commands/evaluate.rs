@@ -1,40 +1,33 @@
 //! `priory evaluate`: how well such a model predicts what it has not seen.
-//!
-//! Every row is looked at twice: once to be counted in its part, once to be scored with the model that follows from the
-//! other parts.
 
 use std::io::Write;
-use std::iter::StepBy;
-use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
-use std::{iter, mem, panic, thread};
 
 use anyhow::{Result, bail};
-use priory::{
-    Batch, Evaluation, EvaluationReport, FoldModel, FoldModels, FoldPart, FoldParts, FoldStatistics, Folds,
-    Holdout, Schema, Settings, Statistics, majority_class,
-};
-use priory_input::Turn;
+use priory::{Evaluation, EvaluationReport, Schema, Settings, Statistics};
+use priory_input::{Work, evaluate, evaluate_on};
 use serde_json::Value;
 
 use crate::args::{EvaluateArgs, Format};
+use crate::data::ProgressBar;
 use crate::glob;
 use crate::output::{Grid, bold, count, plural, report_out, warn};
-use crate::tables::{Kept, Tables, merged};
+use crate::tables::Tables;
 use crate::understand::{Understood, describe_columns};
 
 const DEFAULT_FOLDS: u32 = 10;
 
 pub(crate) fn run(args: &EvaluateArgs, threads: usize) -> Result<()> {
-    let tables = Tables::new(&glob::expand(&args.data)?, args.table.input.options(), threads)?;
+    let tables = Tables::new(&glob::expand(&args.data)?, args.table.input.options())?;
     let mut settings = Settings::default();
     args.settings.apply(&mut settings)?;
-    let mut understood = Understood::new(&mut tables.open_first()?, &mut tables.open().skip(1), &args.table)?;
+    let mut first = tables.open(0).expect("at least one table is asked for")?;
+    let mut understood = Understood::new(&mut first, &mut tables.open_from(1), &args.table)?;
+    drop(first);
     understood.apply(&mut settings)?;
     understood.explain_left_out();
     let schema = &understood.schema;
     let split = Split::new(args);
-    let evaluation = split.evaluate(&tables, schema, &settings, args.seed)?;
+    let evaluation = split.evaluate(&tables, schema, &settings, args, threads)?;
     let report = evaluation.report();
     if report.rows == 0 {
         bail!(priory::Error::Empty);
@@ -89,189 +82,26 @@ impl<'a> Split<'a> {
         tables: &Tables,
         schema: &Schema,
         settings: &Settings,
-        seed: u64,
+        args: &EvaluateArgs,
+        threads: usize,
     ) -> Result<Evaluation> {
-        match self {
-            Split::Folds(k) => evaluate_folds(tables, schema, settings, *k as usize, seed),
-            Split::Holdout(share) => {
-                let holdout = InOrder::new(Holdout::new(*share, seed)?);
-                let empty = || Statistics::empty(schema);
-                let (parts, kept) = tables.fold_and_keep(schema, empty, |part, batch, turn| {
-                    let is_test = holdout.take(turn, |holdout| holdout.assign(batch))?;
-                    let learnt = (0..batch.rows).filter(|&row| is_test[row] == Some(false));
-                    part.observe_rows(batch, learnt)?;
-                    part.check_size()?;
-                    Ok(test_rows(batch, &is_test)?)
-                })?;
-                let mut statistics = empty();
-                parts.iter().try_for_each(|part| statistics.merge(part))?;
-                statistics.check_size()?;
-                let test = Test::new(&statistics, settings)?;
-                let holdout = InOrder::new(Holdout::new(*share, seed)?);
-                let look = |batch: &Batch, turn: &Turn<'_>| {
-                    let is_test = holdout.take(turn, |holdout| holdout.assign(batch))?;
-                    Ok(test_rows(batch, &is_test)?)
-                };
-                tables.evaluate(&kept, schema, look, |evaluation, tests| {
-                    evaluation.skip(tests.skipped());
-                    tests.parts().iter().try_for_each(|part| test.observe_part(evaluation, part))
-                })
-            }
-            Split::LeaveOneOut => {
-                let empty = || Statistics::empty(schema);
-                let (parts, kept) = tables.fold_and_keep(schema, empty, |part, batch, _| {
-                    part.observe(batch)?;
-                    part.check_size()?;
-                    Evaluation::check(batch)?;
-                    Ok(batch.clone())
-                })?;
-                let mut statistics = empty();
-                parts.iter().try_for_each(|part| statistics.merge(part))?;
-                statistics.check_size()?;
-                let look = |batch: &Batch, _: &Turn<'_>| Ok(batch.clone());
-                statistics.leave_one_out(settings, |left_out| {
-                    tables.evaluate(&kept, schema, look, |evaluation, batch| {
-                        evaluation.observe_leave_one_out(left_out, batch)
-                    })
-                })?
-            }
+        let work = Work { threads, watch: &ProgressBar::default() };
+        let split = match self {
+            Split::Folds(k) => priory_input::Split::Folds(*k as usize),
+            Split::Holdout(share) => priory_input::Split::Holdout(*share),
+            Split::LeaveOneOut => priory_input::Split::LeaveOneOut,
             Split::Test(path) => {
-                let test = Test::new(&tables.learn(schema)?, settings)?;
-                let tests = Tables::new(&[(*path).to_owned()], tables.options, tables.threads)?;
-                let evaluations = tests.fold(schema, Evaluation::new, |evaluation, batch, _| {
-                    Ok(test.observe(evaluation, batch)?)
-                })?;
-                Ok(merged(evaluations))
+                let mut statistics = Statistics::empty(schema);
+                for table in tables.open_from(0) {
+                    statistics.merge(&work.learn(table?, &Statistics::empty(schema))?.0)?;
+                    statistics.check_size()?;
+                }
+                let tests = Tables::new(&[(*path).to_owned()], args.table.input.options())?;
+                return Ok(evaluate_on(&|i| tests.open(i), &statistics, settings, &work)?);
             }
-        }
-    }
-}
-
-/// Each fold is tested with a model of the others.
-fn evaluate_folds(
-    tables: &Tables,
-    schema: &Schema,
-    settings: &Settings,
-    k: usize,
-    seed: u64,
-) -> Result<Evaluation> {
-    let (statistics, kept) = count_folds(tables, schema, k, seed)?;
-    let mut total = statistics.total()?;
-    let mut evaluation = Evaluation::new();
-    for group in statistics.groups(&total) {
-        let models = fold_models(&statistics, &mut total, group.clone(), settings, tables.threads)?;
-        let folds = InOrder::new(Folds::new(k, seed)?);
-        let look = |batch: &Batch, turn: &Turn<'_>| {
-            let mut assigned = folds.take(turn, |folds| folds.assign(batch))?;
-            // Rows of other folds need not be taken out of the batch.
-            assigned.iter_mut().for_each(|fold| *fold = fold.filter(|fold| group.contains(fold)));
-            Ok(FoldParts::new(batch, &assigned)?)
         };
-        let some =
-            tables.evaluate(&kept, schema, look, |evaluation, parts| models.evaluate(parts, evaluation))?;
-        evaluation.merge(&some);
+        Ok(evaluate(&|i| tables.open(i), schema, settings, split, args.seed, &work)?)
     }
-    Ok(evaluation)
-}
-
-/// Counts the rows of each fold, and keeps them if they are few.
-fn count_folds(
-    tables: &Tables,
-    schema: &Schema,
-    k: usize,
-    seed: u64,
-) -> Result<(FoldStatistics, Kept<FoldParts>)> {
-    let folds = InOrder::new(Folds::new(k, seed)?);
-    let empty = || FoldStatistics::empty(schema, k);
-    let all = Mutex::new(empty());
-    let gather = |part: FoldStatistics| {
-        let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
-        all.merge(part)?;
-        all.check_size()
-    };
-    let (parts, kept) = tables.fold_and_keep(schema, empty, |part, batch, turn| {
-        let assigned = folds.take(turn, |folds| folds.assign(batch))?;
-        let rows = part.observe(batch, &assigned)?;
-        part.check_size()?;
-        if part.is_large() {
-            gather(mem::replace(part, empty()))?;
-        }
-        Ok(rows)
-    })?;
-    parts.into_iter().try_for_each(gather)?;
-    Ok((all.into_inner().unwrap_or_else(PoisonError::into_inner), kept))
-}
-
-/// Something that must see the rows in their order, whatever thread reads them.
-struct InOrder<T>(Mutex<T>);
-
-impl<T> InOrder<T> {
-    fn new(thing: T) -> Self {
-        InOrder(Mutex::new(thing))
-    }
-
-    fn take<R>(&self, turn: &Turn<'_>, work: impl FnOnce(&mut T) -> R) -> priory_input::Result<R> {
-        turn.take(|| Ok(work(&mut self.0.lock().expect("only whoever has its turn holds the lock"))))
-    }
-}
-
-/// One model to test, and the class that would be answered without it.
-struct Test {
-    schema: Schema,
-    model: priory::Model,
-    baseline: String,
-}
-
-impl Test {
-    fn new(statistics: &Statistics, settings: &Settings) -> Result<Self> {
-        let baseline = majority_class(statistics).unwrap_or_default().to_owned();
-        let schema = statistics.schema().clone();
-        Ok(Test { schema, model: statistics.estimate(settings)?, baseline })
-    }
-
-    fn observe(&self, evaluation: &mut Evaluation, batch: &Batch) -> priory::Result<()> {
-        let batch = batch.only(&self.schema, self.model.schema());
-        evaluation.observe(self.model.classes(), &batch, &self.model.score(&batch)?, &self.baseline)
-    }
-
-    fn observe_part(&self, evaluation: &mut Evaluation, part: &FoldPart) -> priory::Result<()> {
-        part.evaluate(&self.schema, &self.model, &self.baseline, evaluation)
-    }
-}
-
-/// The models of some folds, several estimated at once.
-fn fold_models(
-    statistics: &FoldStatistics,
-    total: &mut Statistics,
-    folds: Range<usize>,
-    settings: &Settings,
-    threads: usize,
-) -> priory::Result<FoldModels> {
-    let (first, schema, threads) = (folds.start, total.schema().clone(), threads.min(folds.len()));
-    // The t-th thread has every so many-th fold, from the t-th on, and a total of its own to take them away from.
-    let mut others: Vec<Statistics> = (1..threads).map(|_| total.clone()).collect();
-    let some = |total: &mut Statistics, folds: StepBy<Range<usize>>| -> Vec<priory::Result<FoldModel>> {
-        folds.map(|fold| statistics.model(fold, total, settings)).collect()
-    };
-    let mut estimated: Vec<_> = thread::scope(|scope| {
-        let totals = iter::once(total).chain(&mut others);
-        let shares = (first..folds.end).map(|start| (start..folds.end).step_by(threads));
-        let handles: Vec<_> =
-            totals.zip(shares).map(|(total, folds)| scope.spawn(|| some(total, folds))).collect();
-        let join = |handle: thread::ScopedJoinHandle<'_, Vec<_>>| {
-            handle.join().unwrap_or_else(|panicked| panic::resume_unwind(panicked))
-        };
-        handles.into_iter().map(|handle| join(handle).into_iter()).collect()
-    });
-    let in_order = (0..folds.len()).map_while(|i| estimated[i % threads].next());
-    Ok(FoldModels::new(first, in_order.collect::<priory::Result<_>>()?, &schema))
-}
-
-/// The rows to test on, as a single part.
-fn test_rows(batch: &Batch, is_test: &[Option<bool>]) -> priory::Result<FoldParts> {
-    let assigned: Vec<Option<usize>> =
-        is_test.iter().map(|test| test.filter(|&test| test).map(|_| 0)).collect();
-    FoldParts::new(batch, &assigned)
 }
 
 fn write_report(

@@ -23,11 +23,11 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<()> {
     if args.bits && args.format == Format::Json {
         bail!("JSON has its logarithms in nats, of which 0.6931 are a bit: leave out --bits");
     }
-    let (statistics, mut settings) = model_file::read(&args.model)?;
-    args.settings.apply(&mut settings)?;
-    let model = statistics.estimate(&settings)?;
+    let mut learnt = model_file::read(&args.model)?;
+    args.settings.apply(&mut learnt.settings)?;
+    let model = learnt.estimate()?;
     // JSON always has the fractions where there are any; text only if they were asked for.
-    let fractions = match Fractions::new(&statistics, &settings) {
+    let fractions = match Fractions::new(&learnt.statistics, &learnt.settings) {
         Ok(fractions) if args.fractions || args.format == Format::Json => Some(fractions),
         Err(error) if args.fractions => return Err(error.into()),
         _ => None,
@@ -47,19 +47,16 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<()> {
 }
 
 /// A batch of one row from what was typed; columns that are not named are missing.
-fn typed_row(schema: &Schema, set: &[(String, String)], keep_documents: bool) -> Result<Batch> {
+fn typed_row(schema: &Schema, set: &[String], keep_documents: bool) -> Result<Batch> {
+    let set = set.iter().map(|typed| typed_value(schema, typed)).collect::<Result<Vec<_>>>()?;
     let mut batch = Batch::new(schema);
     if keep_documents {
         data::keep_documents(&mut batch);
     }
     batch.rows = 1;
     batch.classes.push(None);
-    if let Some((unknown, _)) = set.iter().find(|(name, _)| schema.position(name).is_none()) {
-        let names: Vec<&str> = schema.columns.iter().map(|column| column.name.as_str()).collect();
-        bail!("the model has no feature `{unknown}`; it has {}", names.join(", "));
-    }
     for (column, cell) in schema.columns.iter().zip(&mut batch.columns) {
-        let mut typed = set.iter().filter(|(name, _)| *name == column.name).map(|(_, value)| value.as_str());
+        let mut typed = set.iter().filter(|(name, _)| *name == column.name).map(|&(_, value)| value);
         let value = typed.next().filter(|value| !schema.is_missing(value));
         if typed.next().is_some() {
             bail!("the column `{}` is set twice", column.name);
@@ -83,6 +80,23 @@ fn typed_row(schema: &Schema, set: &[(String, String)], keep_documents: bool) ->
         }
     }
     Ok(batch)
+}
+
+/// The column and the value of what was typed: whatever part of it before a `=` is the name of a column.
+fn typed_value<'t>(schema: &Schema, typed: &'t str) -> Result<(&'t str, &'t str)> {
+    let splits = typed.match_indices('=').map(|(at, _)| (&typed[..at], &typed[at + 1..]));
+    let mut meant = splits.clone().filter(|(name, _)| schema.position(name).is_some());
+    match (meant.next(), meant.next()) {
+        (Some(only), None) => Ok(only),
+        (Some((one, _)), Some((other, _))) => bail!(
+            "`{typed}` can mean the column `{one}` or the column `{other}`; put the row into a table instead"
+        ),
+        (None, _) => {
+            let unknown = splits.clone().next().map_or(typed, |(name, _)| name);
+            let names: Vec<&str> = schema.columns.iter().map(|column| column.name.as_str()).collect();
+            bail!("the model has no feature `{unknown}`; it has {}", names.join(", "));
+        }
+    }
 }
 
 struct Printer<'a, W> {
@@ -150,7 +164,7 @@ impl<W: Write> Printer<'_, W> {
             Some(fractions) => fraction_grid(explanation, fractions),
             None => self.log_grid(explanation),
         };
-        write!(self.out, "{}", { grid }.render())?;
+        write!(self.out, "{}", grid.render())?;
         for contribution in &explanation.contributions {
             if let Some(tokens) = &contribution.tokens {
                 self.tokens(explanation, &contribution.feature, tokens)?;
@@ -196,7 +210,8 @@ impl<W: Write> Printer<'_, W> {
         let more = met.len().saturating_sub(self.args.top);
         if more > 0 {
             let rest: f64 = met.iter().skip(self.args.top).map(|(evidence, _)| evidence).sum();
-            writeln!(self.out, "  and {more} more tokens, together {:+.2}", rest / LN_2)?;
+            let more = plural(more as u64, "more token");
+            writeln!(self.out, "  and {more}, together {:+.2}", rest / LN_2)?;
         }
         if unknown > 0 {
             writeln!(self.out, "  {} never met in training", plural(unknown as u64, "token"))?;

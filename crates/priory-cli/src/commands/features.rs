@@ -10,9 +10,9 @@ use crate::model_file;
 use crate::output::{Grid, plural, report_out};
 
 pub(crate) fn run(args: &FeaturesArgs) -> Result<()> {
-    let (statistics, mut settings) = model_file::read(&args.model)?;
-    args.settings.apply(&mut settings)?;
-    let features = Features::new(&statistics, &settings)?;
+    let mut learnt = model_file::read(&args.model)?;
+    args.settings.apply(&mut learnt.settings)?;
+    let features = learnt.features()?;
     let mut out = report_out(args.format);
     match args.format {
         Format::Json => writeln!(out, "{:#}", features.to_json())?,
@@ -48,5 +48,5 @@ fn cells(rank: &FeatureRank) -> [String; 5] {
         Some(Gain { bits, .. }) if bits == f64::NEG_INFINITY => ("-inf".to_owned(), String::new()),
         Some(Gain { bits, standard_error }) => (format!("{bits:.4}"), format!("± {standard_error:.4}")),
     };
-    [rank.name.clone(), rank.family.to_owned(), information, gain, error]
+    [rank.name.clone(), rank.family.to_string(), information, gain, error]
 }

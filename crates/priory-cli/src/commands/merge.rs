@@ -5,14 +5,16 @@ use anyhow::{Context, Result};
 use crate::args::MergeArgs;
 use crate::model_file;
 use crate::output::{note, plural, warn};
+use crate::overwrite::refuse_input_as_output;
 
 pub(crate) fn run(args: &MergeArgs) -> Result<()> {
-    let (mut statistics, settings) = model_file::read(&args.models[0])?;
+    refuse_input_as_output(&args.output, &args.models)?;
+    let mut learnt = model_file::read(&args.models[0])?;
     for path in &args.models[1..] {
-        let (other, other_settings) = model_file::read(path)?;
+        let other = model_file::read(path)?;
         let pair = || format!("{} and {}", args.models[0].display(), path.display());
-        statistics.merge(&other).and_then(|()| statistics.check_size()).with_context(pair)?;
-        if other_settings != settings {
+        learnt.merge(&other).with_context(pair)?;
+        if other.settings != learnt.settings {
             warn(&format!(
                 "{} has other settings; those of {} are kept",
                 path.display(),
@@ -20,7 +22,7 @@ pub(crate) fn run(args: &MergeArgs) -> Result<()> {
             ));
         }
     }
-    model_file::write(&args.output, &statistics, &settings)?;
-    note(&format!("{} in all: {}", plural(statistics.rows(), "row"), args.output.display()));
+    model_file::write(&args.output, &learnt)?;
+    note(&format!("{} in all: {}", plural(learnt.statistics.rows(), "row"), args.output.display()));
     Ok(())
 }

@@ -11,15 +11,17 @@ use priory_input::store;
 use crate::args::{Format, PlotArgs};
 use crate::model_file;
 use crate::output::{has_colours, note, plural, report_out, terminal_width};
+use crate::overwrite::refuse_input_as_output;
 use crate::terminal::{self, Screen};
 
 pub(crate) fn run(args: &PlotArgs) -> Result<()> {
-    let (statistics, mut settings) = model_file::read(&args.model)?;
-    args.settings.apply(&mut settings)?;
+    let mut learnt = model_file::read(&args.model)?;
+    args.settings.apply(&mut learnt.settings)?;
     if let Some(path) = &args.output {
         check_name(path)?;
+        refuse_input_as_output(path, [args.model.as_path()].into_iter().chain(args.settings.files()))?;
     }
-    let subject = Subject::new(&statistics, &settings)?;
+    let subject = Subject::new(&learnt)?;
     match &args.output {
         Some(path) => {
             let picture = match &args.columns[..] {

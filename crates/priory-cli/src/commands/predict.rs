@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Mutex;
 
 use anyhow::{Result, bail};
-use priory::{Batch, Outcome, Scores};
+use priory::{Batch, Outcome, Scores, rows_to_score};
 use priory_input::store::NewFile;
 use priory_input::{Purpose, Reader};
 
@@ -15,15 +15,21 @@ use crate::args::{PredictArgs, PredictionFormat};
 use crate::data;
 use crate::model_file::Scorer;
 use crate::output::{note, plural, warn};
+use crate::overwrite::refuse_input_as_output;
 use text::{Lines, Syntax};
 
 pub(crate) fn run(args: &PredictArgs, threads: usize) -> Result<()> {
+    if let Some(output) = &args.output {
+        let read = [&args.model, Path::new(&args.data)];
+        refuse_input_as_output(output, read.into_iter().chain(args.settings.files()))?;
+    }
     let format = args.format.unwrap_or_else(|| PredictionFormat::of(args.output.as_deref()));
     let mut table = args.input.open(&args.data)?;
     let model = Scorer::open(&args.model, table.is_short(), |settings| args.settings.apply(settings))?;
     let classes = model.classes();
     let kept = kept_columns(&args.keep, table.header());
     table.keep(&kept)?;
+    table.limit_rows(rows_to_score(classes.len()));
     let columns = Columns::new(args, &kept, &classes, format)?;
     let mut reader = table.reader(model.schema(), Purpose::Scoring)?;
     reader.read_into(model.batch());

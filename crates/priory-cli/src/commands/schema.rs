@@ -1,18 +1,24 @@
 //! `priory schema`: what the columns of a table are taken as, and why.
 
 use std::io::Write;
+use std::path::Path;
 
 use anyhow::Result;
 use priory::TakenAs;
 use priory_input::store;
 
+use crate::advice::about_column;
 use crate::args::{Format, SchemaArgs};
 use crate::glob;
 use crate::output::{Grid, note, report_out};
+use crate::overwrite::refuse_input_as_output;
 use crate::understand::{Understood, others};
 
 pub(crate) fn run(args: &SchemaArgs) -> Result<()> {
     let paths = glob::expand(&args.data)?;
+    if let Some(output) = &args.output {
+        refuse_input_as_output(output, paths.iter().map(Path::new).chain(args.table.files()))?;
+    }
     let mut first = args.table.input.open(&paths[0])?;
     let understood = Understood::new(&mut first, &mut others(&paths[1..], &args.table.input), &args.table)?;
     let json = serde_json::to_string_pretty(&understood)?;
@@ -46,7 +52,8 @@ fn table(understood: &Understood) -> Grid {
             TakenAs::Feature(kind) => kind.name(),
             TakenAs::Identifier => "left out",
         };
-        grid.row([name.as_str(), taken_as, &decision.reason, decision.hint.as_deref().unwrap_or("")]);
+        let otherwise = decision.hint.as_ref().map_or(String::new(), |hint| about_column(name, hint));
+        grid.row([name.as_str(), taken_as, &decision.reason, &otherwise]);
     }
     grid
 }

@@ -17,17 +17,19 @@ const MOST_GROUPED: usize = 12;
 const MOST_VALUES: usize = 40;
 
 pub(crate) fn run(args: &ShowArgs) -> Result<()> {
-    let (statistics, mut settings) = model_file::read(&args.model)?;
-    args.settings.apply(&mut settings)?;
-    let summary = Summary::with_top(&statistics, &settings, args.top)?;
+    let mut learnt = model_file::read(&args.model)?;
+    args.settings.apply(&mut learnt.settings)?;
+    let summary = learnt.summary(args.top)?;
     if args.fractions && summary.classes.iter().any(|class| class.fraction.is_none()) {
-        bail!(priory::Fractions::new(&statistics, &settings).err().expect("a fraction is lacking"));
+        let fractions = priory::Fractions::new(&learnt.statistics, &learnt.settings);
+        bail!(fractions.err().expect("a fraction is lacking"));
     }
-    let form = if args.weights { Some(statistics.estimate(&settings)?.linear_form()?) } else { None };
+    let form = if args.weights { Some(learnt.estimate()?.linear_form()?) } else { None };
     let mut out = report_out(args.format);
     match args.format {
         Format::Json => {
             let mut json = summary.to_json();
+            json["fingerprint"] = format!("{:016x}", learnt.fingerprint()).into();
             if let Some(form) = &form {
                 json["linear_form"] = form.to_json();
             }
@@ -93,7 +95,10 @@ fn write_summary(out: &mut impl Write, summary: &Summary, fractions: bool) -> Re
         let names: Vec<&str> = summary.left_out.iter().map(String::as_str).collect();
         writeln!(out, "counted, not used: {}", shown(&short_list(&names)))?;
     }
-    write!(out, "parameters: {} with the naive assumption", short(&summary.naive_parameters))?;
+    // The numbers of a group are not taken as independent: theirs are means and covariances.
+    let grouped = summary.features.iter().any(|feature| feature.group.is_some());
+    let assumption = if grouped { "with the covariances of the group" } else { "with the naive assumption" };
+    write!(out, "parameters: {} {assumption}", short(&summary.naive_parameters))?;
     if let Some(joint) = &summary.joint_parameters {
         write!(out, ", {} without", short(joint))?;
     }
@@ -119,7 +124,7 @@ fn write_text(
     }
     writeln!(out, "{}", grid.render())?;
     let added = text.pseudocount.map_or(String::new(), |alpha| format!(", {alpha:.3} added to each count"));
-    writeln!(out, "  {} different tokens{added}\n", text.tokens)?;
+    writeln!(out, "  {}{added}\n", plural(text.tokens as u64, "different token"))?;
     let mut grid = Grid::new();
     grid.row(["class", "token", "evidence", "documents", "elsewhere"]);
     for (class, tokens) in summary.classes.iter().zip(&text.telling) {
@@ -194,7 +199,7 @@ fn write_group(out: &mut impl Write, summary: &Summary, group: &GroupSummary) ->
         write!(out, "{}", grid.render())?;
     }
     if shown < group.columns.len() {
-        writeln!(out, "  … and {} more columns", group.columns.len() - shown)?;
+        writeln!(out, "  … and {}", plural((group.columns.len() - shown) as u64, "more column"))?;
     }
     writeln!(out)?;
     Ok(())

@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 use std::thread;
 
 use anyhow::Result;
-use priory::{Family, Model, Schema, Settings, Statistics};
+use priory::{ChosenFamily, Learnt, Model, NumberFamily, Schema, Settings, Statistics};
 use priory_input::store::NewFile;
 
 use crate::args::TrainArgs;
 use crate::data;
 use crate::glob;
 use crate::output::{note, plural, warn};
+use crate::overwrite::refuse_input_as_output;
 use crate::understand::{Understood, others, short_list};
 
 /// Columns with fewer values are no trouble, whatever they hold.
@@ -22,6 +23,9 @@ pub(crate) fn run(args: &TrainArgs, threads: usize) -> Result<()> {
     args.settings.apply(&mut settings)?;
     let input = &args.table.input;
     let paths = glob::expand(&args.data)?;
+    let output = args.output.clone().unwrap_or_else(|| default_output(&paths[0]));
+    let others_read = args.table.files().chain(args.settings.files());
+    refuse_input_as_output(&output, paths.iter().map(Path::new).chain(others_read))?;
     let mut first = input.open(&paths[0])?;
     let mut understood =
         Understood::new(&mut first, &mut others(&paths[1..], &args.table.input), &args.table)?;
@@ -40,15 +44,15 @@ pub(crate) fn run(args: &TrainArgs, threads: usize) -> Result<()> {
         skipped += part_skipped;
     }
     statistics.settle();
-    let output = args.output.clone().unwrap_or_else(|| default_output(&paths[0]));
+    let learnt = Learnt::new(statistics, settings);
     // Of a million words, both take as long as counting tens of thousands of documents.
     let mut file = NewFile::create(&output)?;
     let (model, written) = thread::scope(|scope| {
         let written = scope.spawn(|| {
-            file.fill(|out| priory::write_file_to(out, &statistics, &settings))?;
+            file.fill(|out| learnt.write_to(out))?;
             file.sync()
         });
-        let model = statistics.estimate(&settings);
+        let model = learnt.estimate();
         (model, written.join().unwrap_or_else(|panicked| panic::resume_unwind(panicked)))
     });
     let model = model?;
@@ -57,11 +61,11 @@ pub(crate) fn run(args: &TrainArgs, threads: usize) -> Result<()> {
     understood.explain();
     explain_families(&model);
     explain_selection(&model, schema);
-    warn_of_identifiers(&statistics);
+    warn_of_identifiers(&learnt.statistics);
     data::warn_of_skipped(skipped, &schema.target);
     note(&format!(
         "{}, {}, {}: {}",
-        plural(statistics.rows(), "row"),
+        plural(learnt.statistics.rows(), "row"),
         plural(model.classes().len() as u64, "class"),
         understood.describe(),
         output.display()
@@ -72,11 +76,19 @@ pub(crate) fn run(args: &TrainArgs, threads: usize) -> Result<()> {
 /// Says which columns of numbers are not taken as Gaussian, and how much that is worth.
 fn explain_families(model: &Model) {
     const MOST: usize = 8;
-    let mut chosen: Vec<_> =
-        model.chosen_families().filter(|chosen| chosen.family != Family::Student).collect();
-    chosen.sort_by(|a, b| b.better_than_gaussian.total_cmp(&a.better_than_gaussian));
-    for chosen in chosen.iter().take(MOST) {
-        let (column, family, nats) = (chosen.column, chosen.family.name(), chosen.better_than_gaussian);
+    let mut chosen = Vec::new();
+    for ChosenFamily { column, family, better_than_gaussian } in model.chosen_families() {
+        match better_than_gaussian {
+            Some(nats) if family != NumberFamily::Student => chosen.push((nats, column, family.name())),
+            Some(_) => {}
+            None => warn(&format!(
+                "{column}: {}, since its numbers are too large or too close together for a Gaussian; if one of them stands for no data, name it with --missing",
+                family.name()
+            )),
+        }
+    }
+    chosen.sort_by(|a, b| b.0.total_cmp(&a.0));
+    for (nats, column, family) in chosen.iter().take(MOST) {
         note(&format!("{column}: {family}, {nats:.2} nats per row better than a Gaussian"));
     }
     if chosen.len() > MOST {

@@ -109,6 +109,55 @@ fn failures_are_code_1_and_one_sentence_on_standard_error() {
 }
 
 #[test]
+fn reports_fit_into_narrow_terminals() {
+    let folder = Folder::new();
+    let classes =
+        ["setosa", "versicolor", "virginica", "a class with a rather long name", "e", "f", "g", "h"];
+    let rows: String = (0..80).map(|i| format!("{},v{},{}\n", i % 7, i % 3, classes[i % 8])).collect();
+    folder.write("t.csv", &format!("width of the leaf in millimetres,b,y\n{rows}"));
+    folder.stdout("train t.csv --target y --as *=category -o m.priory");
+    let shown = |arguments: &str, columns: usize| {
+        let output = folder.command(arguments).env("COLUMNS", columns.to_string()).output().unwrap();
+        text(&output.stdout)
+    };
+    for arguments in
+        ["evaluate t.csv --target y", "show m.priory", "features m.priory", "explain m.priory --set b=v1"]
+    {
+        let wide = shown(arguments, 500);
+        assert_eq!(wide, folder.stdout(arguments), "priory {arguments}");
+        for columns in [60, 40] {
+            let narrow = shown(arguments, columns);
+            // Sentences are wrapped by the terminal; what stands in columns is indented.
+            let tables =
+                narrow.lines().filter(|line| line.starts_with("  ") && line.matches("  ").count() > 1);
+            let widest = tables.map(|line| line.chars().count()).max().unwrap();
+            assert!(widest <= columns, "priory {arguments}: {widest}\n{narrow}");
+            // Nothing is lost, and no number is cut.
+            for word in wide.split_whitespace().filter(|word| word.len() < 20) {
+                assert!(narrow.contains(word), "priory {arguments}: {word} is not in\n{narrow}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_column_with_an_equals_sign_can_be_set() {
+    let folder = Folder::new();
+    folder.write("t.csv", "a=b,c,y\nu,1=2,p\nv,3,q\n");
+    folder.stdout("train t.csv --target y --as *=category -o m.priory");
+    let explained = folder.stdout("explain m.priory --set a=b=u --set c=1=2");
+    assert!(explained.contains("a=b = u ") && explained.contains("c = 1=2 "), "{explained}");
+    assert!(
+        folder.fails(1, "explain m.priory --set a=u").contains("the model has no feature `a`; it has a=b, c")
+    );
+    folder.write("both.csv", "a=b,a,y\nu,1,p\nv,3,q\n");
+    folder.stdout("train both.csv --target y --as *=category -o both.priory");
+    let told = folder.fails(1, "explain both.priory --set a=b=u");
+    assert!(told.contains("`a=b=u` can mean the column `a` or the column `a=b`; put the row into"), "{told}");
+    assert!(folder.stdout("explain both.priory --set a=1").contains("a = 1 "));
+}
+
+#[test]
 fn what_would_take_all_memory_is_refused() {
     let folder = Folder::new();
     let rows: String = (0..12_000).map(|i| format!("id{i},k{i}\n")).collect();

@@ -1,7 +1,7 @@
 //! Processes that are killed, run at the same time, or are at either end of a pipe.
 
-use std::io::{BufRead, BufReader, Read};
-use std::process::{Child, Stdio};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, ChildStdin, Stdio};
 use std::time::Instant;
 
 use super::*;
@@ -111,6 +111,159 @@ fn a_full_disk_is_one_sentence() {
     }
     let told = folder.fails(1, "predict m.priory examples/tennis.csv -o /dev/full");
     assert!(told.starts_with("error: /dev/full: ") && told.lines().count() == 1, "{told}");
+}
+
+/// Makes a named pipe.
+fn make_pipe(folder: &Folder, name: &str) -> PathBuf {
+    let path = folder.path(name);
+    assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+    path
+}
+
+#[test]
+fn a_model_is_read_from_a_named_pipe_once() {
+    let folder = Folder::new();
+    // More than a pipe holds, so that a reader who goes away early is noticed.
+    let rows: String = (0..10_000).map(|i| format!("a long value with the number {i},{}\n", i % 2)).collect();
+    folder.write("t.csv", &format!("x,y\n{rows}")).write("new.csv", "x\na long value with the number 7\n");
+    folder.stdout("train t.csv --target y --as x=category -o m.priory");
+    folder.stdout("train t.csv --target y --as x=text -o text.priory");
+    let pipe = make_pipe(&folder, "pipe");
+    for (model, arguments) in [
+        ("m.priory", "predict MODEL new.csv --probabilities"),
+        ("text.priory", "predict MODEL new.csv --probabilities"),
+        ("text.priory", "predict MODEL new.csv --probabilities --prior given:0=0.9,1=0.1"),
+        ("text.priory", "predict MODEL t.csv"),
+        ("m.priory", "show MODEL"),
+    ] {
+        let bytes = folder.bytes(model);
+        assert!(bytes.len() > 1 << 17);
+        let mut child = start(&folder, &arguments.replace("MODEL", "pipe"));
+        let written = fs::write(&pipe, &bytes);
+        if written.is_err() {
+            child.kill().unwrap();
+        }
+        let output = child.wait_with_output().unwrap();
+        assert!(written.is_ok(), "priory {arguments}: the pipe was closed before its end");
+        assert_eq!(text(&output.stdout), folder.stdout(&arguments.replace("MODEL", model)));
+    }
+    let told = folder.fails(1, "learn pipe t.csv");
+    assert_eq!(told, "error: pipe: cannot be locked: only a regular file can be changed in place\n");
+}
+
+/// Runs a line of shell in which `priory` is the program, which succeeds; returns its standard output.
+fn shell(folder: &Folder, line: &str) -> String {
+    let program = Path::new(env!("CARGO_BIN_EXE_priory")).parent().unwrap();
+    let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap());
+    let mut command = std::process::Command::new("sh");
+    command.args(["-c", line]).env("PATH", path).current_dir(folder.folder.path());
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{line}: {}", text(&output.stderr));
+    text(&output.stdout)
+}
+
+#[test]
+fn what_is_open_already_is_written_to_and_not_replaced() {
+    let folder = Folder::new();
+    folder.stdout("train examples/tennis.csv --target play -o m.priory");
+    let expected = folder.stdout("predict m.priory examples/tennis.csv");
+    std::os::unix::fs::symlink("/dev/stdout", folder.path("link")).unwrap();
+    let predict = "priory predict m.priory examples/tennis.csv -o";
+    for line in [
+        "{ echo before; PREDICT /dev/stdout; echo after; } > out.csv",
+        "{ echo before; PREDICT /dev/fd/1; echo after; } > out.csv",
+        "{ echo before; PREDICT /proc/self/fd/1; echo after; } > out.csv",
+        "{ echo before; PREDICT ./link; echo after; } > out.csv",
+        "{ echo before; PREDICT /dev/stderr; echo after; } > out.csv 2>&1",
+        "echo before > out.csv; { PREDICT /dev/fd/3; echo after >&3; } 3>> out.csv",
+        "{ echo before; PREDICT /dev/stdout; echo after; } | cat > out.csv",
+    ] {
+        folder.write("out.csv", "old");
+        shell(&folder, &line.replace("PREDICT", predict));
+        assert_eq!(text(&folder.bytes("out.csv")), format!("before\n{expected}after\n"), "{line}");
+    }
+    make_pipe(&folder, "pipe");
+    shell(&folder, &format!("{predict} pipe & cat pipe > out.csv; wait"));
+    assert_eq!(text(&folder.bytes("out.csv")), expected);
+    // Only the last of these is no link.
+    folder.write("out.csv", "old");
+    std::os::unix::fs::symlink("out.csv", folder.path("first")).unwrap();
+    std::os::unix::fs::symlink("first", folder.path("second")).unwrap();
+    shell(&folder, &format!("{predict} second"));
+    assert!(
+        ["first", "second"].iter().all(|link| fs::symlink_metadata(folder.path(link)).unwrap().is_symlink())
+    );
+    assert_eq!(text(&folder.bytes("out.csv")), expected);
+}
+
+/// The names of everything in a folder, in order.
+fn names_in(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap();
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+/// Starts a prediction that has begun to write `out.csv` and cannot end before its standard input does.
+fn start_writing(folder: &Folder, mut command: std::process::Command) -> (Child, ChildStdin) {
+    let mut child = command.stdin(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    // A line more than is read to see what the table is.
+    let row = b"S,H,H,W\n";
+    stdin.write_all(b"outlook,temperature,humidity,wind\n").unwrap();
+    stdin.write_all(&row.repeat(1 + (1 << 20) / row.len())).unwrap();
+    while !names_in(folder.folder.path()).iter().any(|name| name.starts_with(".priory-")) {
+        assert!(child.try_wait().unwrap().is_none(), "it has ended before it began to write");
+        std::thread::yield_now();
+    }
+    (child, stdin)
+}
+
+fn send(signal: &str, child: &Child) {
+    let kill = std::process::Command::new("kill").args(["-s", signal, &child.id().to_string()]).status();
+    assert!(kill.unwrap().success());
+}
+
+#[test]
+fn a_signal_leaves_nothing_behind() {
+    let folder = Folder::new();
+    folder.stdout("train examples/tennis.csv --target play -o m.priory");
+    fs::create_dir(folder.path("temporary")).unwrap();
+    let before = names_in(folder.folder.path());
+    for (signal, number) in [("HUP", 1), ("INT", 2), ("TERM", 15)] {
+        let (mut child, _stdin) = start_writing(&folder, folder.command("predict m.priory - -o out.csv"));
+        send(signal, &child);
+        let status = child.wait().unwrap();
+        assert_eq!(std::os::unix::process::ExitStatusExt::signal(&status), Some(number));
+        assert_eq!(names_in(folder.folder.path()), before, "after {signal}");
+    }
+    // What is kept of a pipe has no name at all.
+    let mut child = folder
+        .command("evaluate - --target play")
+        .env("TMPDIR", folder.path("temporary"))
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(&[b'x'; 1 << 17]).unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(names_in(&folder.path("temporary")).is_empty());
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_signal_that_is_to_be_ignored_is_ignored() {
+    let folder = Folder::new();
+    folder.stdout("train examples/tennis.csv --target play -o m.priory");
+    let mut command = std::process::Command::new("sh");
+    let line = "trap '' HUP INT; exec \"$0\" predict m.priory - -o out.csv";
+    command.args(["-c", line, env!("CARGO_BIN_EXE_priory")]).current_dir(folder.folder.path());
+    let (mut child, stdin) = start_writing(&folder, command);
+    ["HUP", "INT"].iter().for_each(|signal| send(signal, &child));
+    drop(stdin);
+    assert!(child.wait().unwrap().success());
+    assert!(text(&folder.bytes("out.csv")).starts_with("prediction\n"));
 }
 
 #[test]

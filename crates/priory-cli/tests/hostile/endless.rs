@@ -57,7 +57,7 @@ fn fields_without_end() {
     );
     folder.write("header.csv", format!("{fields}\n1,2,p\n"));
     let told = folder.refusal("train header.csv --target y");
-    assert_eq!(told, "header.csv: the table has 62914561 columns; the limit is 1048576");
+    assert_eq!(told, "header.csv: the table has 62914561 columns; the limit is 262144");
 }
 
 #[test]

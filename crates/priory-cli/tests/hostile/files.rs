@@ -86,7 +86,7 @@ fn models_of_another_table() {
         ("learn m.priory other.csv", "other.csv: there is no target column `y`"),
         ("merge m.priory o.priory -o n.priory", "the models do not describe the same table"),
         ("predict m.priory m.priory", "m.priory: this is a binary file"),
-        ("train m.priory --target y", "m.priory: this is a binary file"),
+        ("train m.priory --target y -o n.priory", "m.priory: this is a binary file"),
     ];
     for (arguments, expected) in cases {
         let told = folder.refusal(arguments);
@@ -122,7 +122,7 @@ fn a_full_disk_leaves_things_as_they_were() {
         "predict m.priory t.csv --probabilities -o p.csv",
         "predict m.priory t.csv --probabilities -o new.csv",
         "learn m.priory t.csv",
-        "merge m.priory large.priory -o m.priory",
+        "merge m.priory large.priory -o new.priory",
     ] {
         let told = folder.refusal_of(arguments, folder.prepared("trap '' XFSZ; ulimit -f 16;", arguments));
         assert!(told.contains(": cannot be written: File too large (os error 27)"), "{told}");
@@ -143,6 +143,56 @@ fn a_full_disk_leaves_things_as_they_were() {
         let told = folder.refusal_of(arguments, folder.prepared("exec >/dev/full;", arguments));
         assert_eq!(told, "standard output: cannot be written: No space left on device (os error 28)");
     }
+}
+
+#[test]
+fn an_output_that_is_also_read() {
+    let folder = Folder::new();
+    folder.write("t.csv", "a,b,y\nu,1,p\nv,2,q\n").write("words.txt", "the\n");
+    folder.write("counts.csv", "column,value,beta\na,u,2\n").write("data.priory", "a,b,y\nu,1,p\nv,2,q\n");
+    folder.stdout("train t.csv --target y -o m.priory");
+    folder.stdout("train t.csv --target y -o n.priory");
+    folder.stdout("schema t.csv --target y -o s.json");
+    fs::hard_link(folder.path("t.csv"), folder.path("hard.csv")).unwrap();
+    std::os::unix::fs::symlink("m.priory", folder.path("soft.priory")).unwrap();
+    fs::create_dir_all(folder.path("documents/p")).unwrap();
+    fs::create_dir_all(folder.path("documents/q")).unwrap();
+    folder.write("documents/p/1", "to be").write("documents/q/2", "or not");
+    for (arguments, output, read) in [
+        // Without -o, a table of this name would be the model.
+        ("train data.priory --target y", "data.priory", ""),
+        ("train t.csv --target y -o t.csv", "t.csv", ""),
+        ("train t.csv --target y -o ./t.csv", "./t.csv", " as t.csv"),
+        ("train t.csv --target y -o hard.csv", "hard.csv", " as t.csv"),
+        ("train m.priory t.csv --target y -o t.csv", "t.csv", ""),
+        ("train *.csv --target y -o hard.csv", "hard.csv", ""),
+        ("train t.csv --schema s.json -o s.json", "s.json", ""),
+        ("train t.csv --target y --as a=text --stop-words words.txt -o words.txt", "words.txt", ""),
+        ("train t.csv --target y --smoothing a=dirichlet:counts.csv -o counts.csv", "counts.csv", ""),
+        ("train --documents documents -o documents/q/2", "documents/q/2", " as documents"),
+        ("schema t.csv --target y -o hard.csv", "hard.csv", " as t.csv"),
+        ("predict m.priory t.csv -o m.priory", "m.priory", ""),
+        ("predict m.priory t.csv -o soft.priory", "soft.priory", " as m.priory"),
+        ("predict m.priory t.csv -o hard.csv", "hard.csv", " as t.csv"),
+        ("predict m.priory hard.csv -o t.csv --format parquet", "t.csv", " as hard.csv"),
+        ("merge m.priory n.priory -o n.priory", "n.priory", ""),
+        ("merge n.priory soft.priory -o m.priory", "m.priory", " as soft.priory"),
+    ] {
+        let told = folder.refusal(arguments);
+        let expected =
+            format!("{output}: cannot be written, since it is also read{read}; name another file with -o");
+        assert_eq!(told, expected, "priory {arguments}");
+    }
+    let told = folder.refusal_of(
+        "predict m.priory - -o t.csv",
+        folder.prepared("exec < hard.csv;", "predict m.priory - -o t.csv"),
+    );
+    let expected =
+        "t.csv: cannot be written, since it is also read as standard input; name another file with -o";
+    assert_eq!(told, expected);
+    // A model that is to be changed is read and written, and a device is nobody's.
+    folder.stdout("learn m.priory t.csv");
+    folder.stdout("predict m.priory t.csv -o /dev/null");
 }
 
 #[test]

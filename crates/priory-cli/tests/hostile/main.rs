@@ -10,6 +10,7 @@ mod columnar;
 mod endless;
 mod files;
 mod json_lines;
+mod many_classes;
 mod packed;
 mod svmlight;
 mod text_tables;

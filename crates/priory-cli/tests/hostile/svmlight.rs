@@ -16,9 +16,9 @@ fn indices_that_are_not_right() {
         ("7", "row 2 has `7`, which is not index:value"),
         (
             "99999999999999999999999:1",
-            "row 2 has the index `99999999999999999999999`, but a table may have 1000000 columns at most",
+            "row 2 has the index `99999999999999999999999`, but a table may have 262144 columns at most",
         ),
-        ("1000001:1", "row 2 has the index `1000001`, but a table may have 1000000 columns at most"),
+        ("262145:1", "row 2 has the index `262145`, but a table may have 262144 columns at most"),
     ];
     for (entries, expected) in cases {
         folder.write("t.svm", format!("1 1:2 2:1\n0 {entries}\n"));
@@ -38,14 +38,14 @@ fn indices_that_are_not_right() {
 #[test]
 fn a_few_bytes_do_not_take_gigabytes() {
     let folder = Folder::new();
-    folder.write("wide.svm", "1 1:1\n0 1000000:1\n");
+    folder.write("wide.svm", "1 1:1\n0 262144:1\n");
     let told = folder.refusal("train wide.svm --target label");
     assert_eq!(
         told,
-        "wide.svm: row 2 has index 1000000; if there are more than 65536 columns, say how many with --columns"
+        "wide.svm: row 2 has index 262144; if there are more than 65536 columns, say how many with --columns"
     );
-    let told = folder.refusal("train wide.svm --target label --columns 1000001");
-    assert_eq!(told, "wide.svm: the table has 1000001 columns; the limit is 1000000");
+    let told = folder.refusal("train wide.svm --target label --columns 1000000");
+    assert_eq!(told, "wide.svm: the table has 1000000 columns; the limit is 262144");
     // As wide as it may be.
     folder.write("wide.svm", "1 1:1\n0 65536:1\n".repeat(50));
     let told = folder.remarks("train wide.svm --target label -o m.priory");

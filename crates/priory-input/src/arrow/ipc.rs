@@ -101,7 +101,7 @@ impl ArrowStream {
         for &position in &wanted {
             check_type(&self.bytes.name, &self.schema.fields()[position])?;
         }
-        self.block_rows = most_rows(wanted.len()).min(Limits::USUAL.rows);
+        self.block_rows = most_rows(wanted.len()).min(Limits::USUAL.rows).min(plan.most_rows);
         self.wanted = Some(wanted);
         Ok(())
     }

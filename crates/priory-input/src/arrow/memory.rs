@@ -45,7 +45,7 @@ impl ArrowRows {
         for &position in &self.wanted {
             check_type(&self.name, &self.schema.fields()[position])?;
         }
-        self.block_rows = most_rows(self.wanted.len()).min(Limits::USUAL.rows);
+        self.block_rows = most_rows(self.wanted.len()).min(Limits::USUAL.rows).min(plan.most_rows);
         Ok(())
     }
 

@@ -30,7 +30,7 @@ use crate::error::{Error, Result, shown};
 use crate::format::InputFormat;
 use crate::reader::Plan;
 use crate::sample::Sample;
-use crate::source::most_rows;
+use crate::source;
 
 const FORMAT: &str = "Parquet";
 
@@ -57,6 +57,8 @@ struct Contents {
     wanted: ProjectionMask,
     group_rows: Vec<usize>,
     rows: u64,
+    /// Rows that are decoded at once: a slice, or an even part of one.
+    chunk_rows: usize,
 }
 
 /// Rows of one row group.
@@ -96,8 +98,8 @@ impl ParquetFile {
         }
         let header = metadata.schema().fields().iter().map(|field| field.name().clone()).collect();
         let name = name.to_owned();
-        let contents = Contents { name, file, metadata, wanted: ProjectionMask::all(), group_rows, rows };
-        let contents = Arc::new(contents);
+        let (wanted, chunk_rows) = (ProjectionMask::all(), CHUNK_ROWS);
+        let contents = Arc::new(Contents { name, file, metadata, wanted, group_rows, rows, chunk_rows });
         Ok((ParquetFile { contents, slice_rows: MOST_ROWS, group: 0, row: 0, rows_before: 0 }, header))
     }
 
@@ -106,6 +108,8 @@ impl ParquetFile {
         let contents = &self.contents;
         let fields = contents.metadata.schema().fields();
         let wanted = plan.wanted();
+        // A power of two like the others, so that chunks make up whole slices.
+        let most_rows = 1 << plan.most_rows.ilog2();
         for &position in &wanted {
             check_type(&contents.name, &fields[position])?;
         }
@@ -133,11 +137,12 @@ impl ParquetFile {
             metadata,
             group_rows: contents.group_rows.clone(),
             rows: contents.rows,
+            chunk_rows: CHUNK_ROWS.min(most_rows),
         });
         // A short table is cut finer, so that there is something for every thread.
         let fair = (self.contents.rows / 16).next_power_of_two() as usize;
-        let slim = most_rows(wanted.len()).next_power_of_two() / 2;
-        self.slice_rows = fair.min(slim).clamp(CHUNK_ROWS, MOST_ROWS);
+        let slim = source::most_rows(wanted.len()).next_power_of_two() / 2;
+        self.slice_rows = fair.min(slim).clamp(CHUNK_ROWS, MOST_ROWS).min(most_rows);
         Ok(())
     }
 
@@ -209,7 +214,7 @@ impl Contents {
     fn read_from(&self, group: usize, start: usize) -> Result<ParquetRecordBatchReader> {
         let rest = self.group_rows[group] - start;
         let selection = RowSelection::from(vec![RowSelector::skip(start), RowSelector::select(rest)]);
-        let mut builder = self.builder(CHUNK_ROWS).with_row_groups(vec![group]);
+        let mut builder = self.builder(self.chunk_rows).with_row_groups(vec![group]);
         if start > 0 {
             builder = builder.with_row_selection(selection);
         }

@@ -17,6 +17,7 @@
 mod tokenize;
 
 mod characters;
+mod choices;
 mod python;
 mod python_tables;
 mod sklearn;
@@ -24,4 +25,5 @@ mod stages;
 mod stop_words;
 mod words;
 
+pub use choices::TextChoices;
 pub use tokenize::{STEMMER_VERSION, Tokenizer, unicode_versions};

@@ -25,18 +25,23 @@ class Picture:
     def save(self, path: str | PathLike[str]) -> None: ...
 
 class NaiveBayes(ClassifierMixin, BaseEstimator):
-    classes_: _Labels
-    class_count_: NDArray[np.float64]
-    class_prior_: NDArray[np.float64]
-    kinds_: dict[str, str]
     n_features_in_: int
     feature_names_in_: NDArray[Any]
+    learnt_from_: int | None
+    @property
+    def classes_(self) -> _Labels: ...
+    @property
+    def class_count_(self) -> NDArray[np.float64]: ...
+    @property
+    def class_prior_(self) -> NDArray[np.float64]: ...
+    @property
+    def kinds_(self) -> dict[str, str]: ...
     def __init__(
         self,
         *,
         kinds: dict[str, str] | None = None,
         prior: str | dict[Any, float] = "empirical",
-        smoothing: str | float | None = None,
+        smoothing: str | float | dict[str, str | float] | None = None,
         numbers: str = "auto",
         missing_values: Literal["skipped", "counted"] = "skipped",
         missing: list[str] | None = None,
@@ -44,12 +49,30 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         discriminant: str | None = None,
         select: int | str | None = None,
         text: str | None = None,
+        pseudocounts: dict[str, dict[Any, float]] | str | PathLike[str] | _Table | None = None,
+        exponent: dict[str, float] | None = None,
+        min_documents: float | None = None,
+        most_tokens: int | None = None,
+        half_life: int | None = None,
+        on_bad_value: Literal["error", "missing"] = "error",
+        tokens: str | None = None,
+        ngrams: int | str | None = None,
+        lowercase: bool = True,
+        stop_words: Literal["english"] | list[str] | None = None,
+        stem: str | None = None,
+        nfkc: bool = False,
+        cjk: Literal["bigrams", "words"] | None = None,
+        hash_bits: int | None = None,
+        frequency: Literal["counts", "log"] | None = None,
+        equal_length: bool = False,
     ) -> None: ...
     def fit(self, X: _Table, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self: ...
     def partial_fit(
         self, X: _Table, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self: ...
-    def forget(self, X: _Table, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self: ...
+    def forget(
+        self, X: _Table, y: ArrayLike, sample_weight: ArrayLike | None = None, learnt_at: int | None = None
+    ) -> Self: ...
     def merge(self, other: NaiveBayes) -> Self: ...
     def __add__(self, other: NaiveBayes) -> Self: ...
     def __sub__(self, other: NaiveBayes) -> Self: ...
@@ -60,12 +83,23 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
     def predict_joint_log_proba(self, X: _Table) -> NDArray[np.float64]: ...
     def explain(self, X: _Table) -> Explanation: ...
     def evaluate(
-        self, X: _Table, y: ArrayLike, folds: int = 10, sample_weight: ArrayLike | None = None, seed: int = 0
+        self,
+        X: _Table,
+        y: ArrayLike,
+        folds: int = 10,
+        sample_weight: ArrayLike | None = None,
+        seed: int = 0,
+        *,
+        holdout: float | None = None,
+        leave_one_out: bool = False,
+        test: tuple[Any, ...] | None = None,
     ) -> dict[str, Any]: ...
     def leave_one_out_proba(
         self, X: _Table, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> NDArray[np.float64]: ...
     def features(self) -> dict[str, Any]: ...
+    def show(self, top: int | None = None) -> dict[str, Any]: ...
+    def linear_form(self) -> dict[str, Any]: ...
     def plot(self, column: str | None = None, up: str | None = None) -> Picture: ...
     def save(self, path: str | PathLike[str]) -> None: ...
     @classmethod
@@ -78,12 +112,19 @@ class TextNB(NaiveBayes):
         model: str = "auto",
         smoothing: str | float | None = None,
         prior: str | dict[Any, float] = "empirical",
-        tokens: str = "words",
-        ngrams: str = "1",
+        tokens: str | None = None,
+        ngrams: int | str | None = None,
         lowercase: bool = True,
         stop_words: Literal["english"] | list[str] | None = None,
         stem: str | None = None,
+        nfkc: bool = False,
+        cjk: Literal["bigrams", "words"] | None = None,
         hash_bits: int | None = None,
+        frequency: Literal["counts", "log"] | None = None,
+        equal_length: bool = False,
+        min_documents: float | None = None,
+        most_tokens: int | None = None,
+        half_life: int | None = None,
     ) -> None: ...
 
 class _Classifier(ClassifierMixin, BaseEstimator):

@@ -7,6 +7,7 @@ from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import _check_sample_weight, assert_all_finite, check_is_fitted, validate_data
 
 from priory._labels import encode_labels
+from priory._lock import own_lock
 from priory._priory import NotFiniteError
 
 
@@ -94,9 +95,10 @@ class Classifier(ClassifierMixin, BaseEstimator):
             The estimator.
         """
         self._validate_params()
-        X, y = self._check_fit(X, y, reset=True)
-        classes, codes = encode_labels(y)
-        return self._learn(X, codes, classes, sample_weight)
+        with own_lock(self):
+            X, y = self._check_fit(X, y, reset=True)
+            classes, codes = encode_labels(y)
+            return self._learn(X, codes, classes, sample_weight)
 
     def partial_fit(self, X, y, classes=None, sample_weight=None):
         """Learn from more rows. The result does not depend on how rows are split, or on their order.
@@ -118,6 +120,10 @@ class Classifier(ClassifierMixin, BaseEstimator):
             The estimator.
         """
         self._validate_params()
+        with own_lock(self):
+            return self._learn_more(X, y, classes, sample_weight)
+
+    def _learn_more(self, X, y, classes, sample_weight):
         first = getattr(self, "classes_", None) is None
         if first and classes is None:
             raise ValueError("classes must be passed on the first call to partial_fit.")

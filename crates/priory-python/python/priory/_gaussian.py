@@ -89,7 +89,8 @@ class GaussianNB(Classifier):
         theta, var, self.epsilon_ = self._sums.estimate(self.var_smoothing)
         self.theta_, self.var_ = theta.astype(self._float, copy=False), var.astype(self._float, copy=False)
         counts = self._sums.class_weights()
-        prior = counts / counts.sum() if self.priors is None else np.asarray(self.priors)
+        # A copy, since predicting makes it read-only, which the array of whoever gave it must not become.
+        prior = counts / counts.sum() if self.priors is None else np.array(self.priors)
         self.class_count_ = counts.astype(self._float, copy=False)
         self.class_prior_ = prior.astype(self._float, copy=False)
 

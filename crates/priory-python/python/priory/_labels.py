@@ -8,6 +8,8 @@ from priory._priory import encode
 def encode_labels(y):
     """The different labels in order, and for each label where it stands among them."""
     y = np.asarray(y)
+    if y.dtype.kind == "S" or (y.dtype.kind == "O" and any(isinstance(label, bytes) for label in y.flat)):
+        raise TypeError('the classes are bytes, which may stand for any text; decode them first: np.char.decode(y, "utf-8")')
     if y.dtype.kind in "iub" and y.dtype != np.uint64:
         coded = encode(np.ascontiguousarray(y, dtype=np.int64))
         if coded is not None:

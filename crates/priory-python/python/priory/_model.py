@@ -1,6 +1,7 @@
 """Naive Bayes that takes a table as it is."""
 
 import json
+import operator
 import os
 from typing import NamedTuple
 
@@ -8,6 +9,7 @@ import numpy as np
 
 from priory import _priory
 from priory._labels import encode_labels
+from priory._lock import own_lock
 from priory._picture import Picture
 from priory._rows import Rows, label_text, labels_of
 
@@ -36,6 +38,28 @@ except ModuleNotFoundError:
         check_consistent_length,
         column_or_1d,
     )
+
+
+TEXT_PARAMETERS = """tokens : str, default=None
+        What a token of a text is: `words`, `sklearn`, `characters:MIN-MAX` or `characters-across:MIN-MAX`; words by default.
+    ngrams : int or str, default=None
+        How many neighbouring words make up a token, `"1-2"` for example; one by default.
+    lowercase : bool, default=True
+        Whether capital letters are taken as small ones.
+    stop_words : "english" or list of str, default=None
+        Words that are left out.
+    stem : str, default=None
+        The language in which words are cut down to their stems.
+    nfkc : bool, default=False
+        Whether characters that look alike become one.
+    cjk : {"bigrams", "words"}, default=None
+        How scripts without spaces are read; as bigrams of characters by default.
+    hash_bits : int, default=None
+        Counts 2^hash_bits buckets of tokens instead of tokens, which bounds the memory.
+    frequency : {"counts", "log"}, default=None
+        What f occurrences of a token in a document count: f, or log(1 + f); f by default.
+    equal_length : bool, default=False
+        Whether all documents count alike, whatever their length."""
 
 
 class Explanation(NamedTuple):
@@ -70,14 +94,15 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
     kinds : dict of str to str, default=None
         What columns are, where it should not be inferred: `number`, `category`, `text`, `joint`, `group`, `ignore`, or a
         family such as `gaussian` or `poisson`. `"*"` stands for all columns.
-    prior : {"empirical", "uniform", "smoothed:L"} or dict, default="empirical"
+    prior : {{"empirical", "uniform", "smoothed:L"}} or dict, default="empirical"
         P(class); a dict gives the probability of each class.
-    smoothing : str or float, default=None
-        How counts become probabilities: `none`, `laplace`, `lidstone:A` or `background:L`. A number is Lidstone's. By
-        default values are smoothed by Laplace's rule, and tokens of text by as much as pays.
+    smoothing : str, float or dict, default=None
+        How counts become probabilities: `none`, `laplace`, `lidstone:A` or `background:L`. A number is Lidstone's. A dict
+        has a smoothing for each column that it names, and under `"*"` for all others. By default values are smoothed by
+        Laplace's rule, and tokens of text by as much as pays.
     numbers : str, default="auto"
         The family of the columns of numbers; by default each has the one under which its rows are most likely.
-    missing_values : {"skipped", "counted"}, default="skipped"
+    missing_values : {{"skipped", "counted"}}, default="skipped"
         Whether a missing value says nothing, or is a value like any other.
     missing : list of str, default=None
         The texts that mean that a value is missing; by default an empty one, `?`, `NA`, `NaN` and `null`.
@@ -89,6 +114,21 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         Which columns are used: so many of the best, `auto` or `all`.
     text : str, default=None
         The model of columns of text: `multinomial`, `bernoulli`, `presence`, `complement` and so on.
+    pseudocounts : dict, table or path, default=None
+        What is added to the counts of single values, instead of one smoothing for all: `{{"colour": {{"red": 2, "*": 0.5}}}}`,
+        a table with the columns `column`, `value` and `pseudocount`, or the path of one. With `beta` instead of
+        `pseudocount`, the table has parameters of Dirichlet distributions.
+    exponent : dict of str to float, default=None
+        How much columns count: P(x | class) is raised to this power.
+    min_documents : float, default=None
+        Tokens in fewer documents are taken as never met.
+    most_tokens : int, default=None
+        Keeps only so many tokens, those that tell most about the class.
+    half_life : int, default=None
+        Rows count half after so many more rows, a quarter after twice as many, and so on.
+    on_bad_value : {{"error", "missing"}}, default="error"
+        What happens to a word in a column of numbers: it is an error, or it is taken as missing.
+    {text_parameters}
 
     Attributes
     ----------
@@ -104,14 +144,17 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         How many columns there were.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Their names, if they have names that are strings.
+    learnt_from_ : int or None
+        Where rows age: the number of the first row that was learnt last, which `forget` wants to know.
 
     Examples
     --------
     >>> import pandas as pd
     >>> from priory import NaiveBayes
-    >>> days = pd.DataFrame({"outlook": ["sunny", "rain", "overcast", "rain", "rain"], "wind": [3.5, None, 2, 9.5, 8]})
+    >>> outlook, wind = ["sunny", "rain", "overcast", "rain", "rain"], [3.5, None, 2, 9.5, 8]
+    >>> days = pd.DataFrame(zip(outlook, wind), columns=["outlook", "wind"])
     >>> model = NaiveBayes(numbers="gaussian").fit(days, ["yes", "yes", "yes", "no", "no"])
-    >>> print(model.predict(pd.DataFrame({"outlook": ["rain"], "wind": [9.0]})))
+    >>> print(model.predict(pd.DataFrame([("rain", 9.0)], columns=["outlook", "wind"])))
     ['no']
     >>> more = NaiveBayes(numbers="gaussian").fit(days[:3], ["no", "yes", "yes"])
     >>> (model + more) - more == model
@@ -131,6 +174,22 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         discriminant=None,
         select=None,
         text=None,
+        pseudocounts=None,
+        exponent=None,
+        min_documents=None,
+        most_tokens=None,
+        half_life=None,
+        on_bad_value="error",
+        tokens=None,
+        ngrams=None,
+        lowercase=True,
+        stop_words=None,
+        stem=None,
+        nfkc=False,
+        cjk=None,
+        hash_bits=None,
+        frequency=None,
+        equal_length=False,
     ):
         self.kinds = kinds
         self.prior = prior
@@ -142,6 +201,22 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         self.discriminant = discriminant
         self.select = select
         self.text = text
+        self.pseudocounts = pseudocounts
+        self.exponent = exponent
+        self.min_documents = min_documents
+        self.most_tokens = most_tokens
+        self.half_life = half_life
+        self.on_bad_value = on_bad_value
+        self.tokens = tokens
+        self.ngrams = ngrams
+        self.lowercase = lowercase
+        self.stop_words = stop_words
+        self.stem = stem
+        self.nfkc = nfkc
+        self.cjk = cjk
+        self.hash_bits = hash_bits
+        self.frequency = frequency
+        self.equal_length = equal_length
 
     # Learning
 
@@ -162,10 +237,12 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         self : object
             The estimator.
         """
-        labelled = self._labelled(X, y, sample_weight, reset=True)
-        learnt = _priory.Learnt.learn(labelled(), labelled(), labelled.target, labelled.weight, self._choices())
-        self._learnt, self._labels = learnt, labelled.labels
-        self._describe()
+        with own_lock(self):
+            labelled = self._labelled(X, y, sample_weight, reset=True)
+            target, weight = labelled.target, labelled.weight
+            counted = _priory.Learnt.learn(labelled(), labelled(), target, weight, self._choices())
+            self._learnt = _Learnt(counted, labelled.labels)
+            self.learnt_from_ = None if counted.now().half_life() is None else 1
         return self
 
     def partial_fit(self, X, y, classes=None, sample_weight=None):
@@ -188,15 +265,15 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         self : object
             The estimator.
         """
-        if not hasattr(self, "_learnt"):
-            return self.fit(X, y, sample_weight)
-        labelled = self._labelled(X, y, sample_weight)
-        self._learnt.learn_more(labelled())
-        self._labels = {**labelled.labels, **self._labels}
-        self._describe()
+        with own_lock(self):
+            if not hasattr(self, "_learnt"):
+                return self.fit(X, y, sample_weight)
+            labelled = self._labelled(X, y, sample_weight)
+            self._learnt.name(labelled.labels)
+            self.learnt_from_ = self._learnt.counted.learn_more(labelled(), self.half_life)
         return self
 
-    def forget(self, X, y, sample_weight=None):
+    def forget(self, X, y, sample_weight=None, learnt_at=None):
         """Forget rows that were learnt, as if they had never been.
 
         Parameters
@@ -207,6 +284,9 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
             The classes.
         sample_weight : array-like of shape (n_samples,), default=None
             How much each row counted; 1 by default.
+        learnt_at : int, default=None
+            Where rows age: the number under which the first of these was learnt, as `learnt_from_` said, the others one
+            after the other; 0 for rows from before the half-life.
 
         Returns
         -------
@@ -219,9 +299,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
             If a row cannot have been learnt. Nothing is forgotten then.
         """
         self._check_is_fitted()
-        labelled = self._labelled(X, y, sample_weight)
-        self._learnt.forget(labelled())
-        self._describe()
+        with own_lock(self):
+            self._learnt.counted.forget(self._labelled(X, y, sample_weight), learnt_at)
         return self
 
     def merge(self, other):
@@ -239,9 +318,10 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         """
         self._check_is_fitted()
         other._check_is_fitted()
-        self._learnt = self._learnt.merged(other._learnt)
-        self._labels = {**other._labels, **self._labels}
-        self._describe()
+        with own_lock(self):
+            model, labels = other._learnt.taken()
+            self._learnt.name(labels)
+            self._learnt.counted.merge(model)
         return self
 
     def __add__(self, other):
@@ -255,8 +335,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         self._check_is_fitted()
         other._check_is_fitted()
         left = self._copy()
-        left._learnt = self._learnt.subtracted(other._learnt)
-        left._describe()
+        left._learnt.counted.subtract(other._learnt.counted.now())
         return left
 
     def __eq__(self, other):
@@ -264,7 +343,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
             return self is other
         return self._learnt.to_bytes() == other._learnt.to_bytes()
 
-    __hash__ = object.__hash__
+    # What is equal today may have learnt something else tomorrow.
+    __hash__ = None
 
     _rechoosable = (
         "prior",
@@ -275,6 +355,10 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         "discriminant",
         "select",
         "text",
+        "pseudocounts",
+        "exponent",
+        "min_documents",
+        "most_tokens",
     )
 
     def reestimate(self, **choices):
@@ -283,8 +367,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         **choices
-            `prior`, `smoothing`, `numbers`, `missing_values`, `variance_floor`, `discriminant`, `select` or `text`, as
-            for the constructor.
+            `prior`, `smoothing`, `pseudocounts`, `exponent`, `numbers`, `missing_values`, `variance_floor`,
+            `discriminant`, `select`, `text`, `min_documents` or `most_tokens`, as for the constructor.
 
         Returns
         -------
@@ -299,8 +383,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         for name, choice in choices.items():
             setattr(other, name, choice)
         chosen = {name: value for name, value in other._parameters().items() if getattr(self, name, None) is not value}
-        other._learnt = self._learnt.reestimated(_words(chosen))
-        other._describe()
+        other._learnt.counted = other._learnt.counted.now().reestimated(_words(chosen))
         return other
 
     # Predicting
@@ -318,9 +401,9 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         y : ndarray of shape (n_samples,)
             The classes.
         """
-        self._check_is_fitted()
-        best = self._learnt.scores(self._table(X))
-        return self._in_canonical_order[best]
+        model, told = self._now()
+        table, _ = self._table(X)
+        return told.in_canonical_order[model.scores(table)]
 
     def predict_proba(self, X):
         """The probability of each class, for each row.
@@ -335,8 +418,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         P : ndarray of shape (n_samples, n_classes)
             The probabilities, in the order of `classes_`.
         """
-        self._check_is_fitted()
-        return self._ordered(self._learnt.scores(self._table(X), "probability"))
+        return self._scores(X, "probability")
 
     def predict_log_proba(self, X):
         """The logarithm of the probability of each class, for each row.
@@ -351,8 +433,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         L : ndarray of shape (n_samples, n_classes)
             The logarithms, in the order of `classes_`.
         """
-        self._check_is_fitted()
-        return self._ordered(self._learnt.scores(self._table(X), "log"))
+        return self._scores(X, "log")
 
     def predict_joint_log_proba(self, X):
         """log P(x, class) for each row and class.
@@ -367,8 +448,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         J : ndarray of shape (n_samples, n_classes)
             The logarithms, in the order of `classes_`.
         """
-        self._check_is_fitted()
-        return self._ordered(self._learnt.scores(self._table(X), "joint"))
+        return self._scores(X, "joint")
 
     def explain(self, X):
         """What each feature of each row says about the class.
@@ -383,14 +463,18 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         explanation : Explanation
             The contributions, which add up to the log-joints.
         """
-        self._check_is_fitted()
-        features, parts, log_prior, log_joint = self._learnt.explain(self._table(X))
-        return Explanation(features, self._ordered(parts), self._ordered(log_prior), self._ordered(log_joint))
+        model, told = self._now()
+        table, n_rows = self._table(X)
+        features, *parts = model.explain(table, n_rows)
+        return Explanation(features, *map(told.ordered, parts))
 
     # Judging
 
-    def evaluate(self, X, y, folds=10, sample_weight=None, seed=0):
-        """How good such a model is at rows that it has not seen: k-fold cross-validation in one pass.
+    def evaluate(
+        self, X, y, folds=10, sample_weight=None, seed=0, *, holdout=None, leave_one_out=False, test=None
+    ):
+        """How good such a model is at rows that it has not seen: k-fold cross-validation in one pass, unless another way is
+        chosen.
 
         Parameters
         ----------
@@ -404,6 +488,12 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
             How much each row counts; 1 by default.
         seed : int, default=0
             Decides which row is in which part.
+        holdout : float, default=None
+            Instead of folds: tests on this random share of the rows what was learnt from the rest.
+        leave_one_out : bool, default=False
+            Instead of folds: tests on every row what was learnt from all others.
+        test : tuple of X, y and perhaps sample_weight, default=None
+            Instead of folds: tests on these rows what was learnt from all of the others.
 
         Returns
         -------
@@ -411,10 +501,18 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
             Accuracy, log-loss, Brier score, area under the ROC curve, calibration and more, as `priory evaluate
             --format json` has them.
         """
-        labelled = type(self)(**self.get_params())._labelled(X, y, sample_weight, reset=True)
-        tables = (labelled(), labelled(), labelled())
+        if sum((holdout is not None, bool(leave_one_out), test is not None)) > 1:
+            raise ValueError("holdout, leave_one_out and test are three ways to evaluate; choose one")
+        split = ("folds", operator.index(folds))
+        if holdout is not None:
+            split = ("holdout", holdout)
+        elif leave_one_out:
+            split = ("leave-one-out", None)
+        blank = type(self)(**self.get_params())
+        learnt = blank._labelled(X, y, sample_weight, reset=True)
+        tested = None if test is None else blank._labelled(*test[:2], *(test[2:] or [None]), beside=learnt)
         choices = self._choices()
-        return json.loads(_priory.evaluate(*tables, labelled.target, labelled.weight, choices, folds, seed))
+        return json.loads(_priory.evaluate(learnt, tested, learnt.target, learnt.weight, choices, split, seed))
 
     def leave_one_out_proba(self, X, y, sample_weight=None):
         """The probability of each class for rows that were learnt, each as if just that row had not been.
@@ -433,9 +531,9 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         P : ndarray of shape (n_samples, n_classes)
             The probabilities, in the order of `classes_`.
         """
-        self._check_is_fitted()
+        model, told = self._now()
         labelled = self._labelled(X, y, sample_weight)
-        return self._ordered(self._learnt.leave_one_out(labelled()))
+        return told.ordered(model.leave_one_out(labelled(), labelled.rows.n_rows))
 
     def features(self):
         """How much each feature tells about the class, the best first.
@@ -445,8 +543,32 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         features : dict
             As `priory features --format json` has it.
         """
-        self._check_is_fitted()
-        return json.loads(self._learnt.features())
+        return json.loads(self._now()[0].features())
+
+    def show(self, top=None):
+        """What was counted, and what follows from it.
+
+        Parameters
+        ----------
+        top : int, default=None
+            How many of the most telling tokens of each class are listed.
+
+        Returns
+        -------
+        summary : dict
+            As `priory show --format json` has it.
+        """
+        return json.loads(self._now()[0].show(top))
+
+    def linear_form(self):
+        """The decision between two classes as b + Σ w x, if that is what it is.
+
+        Returns
+        -------
+        form : dict
+            As `priory show --weights --format json` has it.
+        """
+        return json.loads(self._now()[0].linear_form())
 
     # Keeping
 
@@ -465,8 +587,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         picture : Picture
             SVG, which notebooks show; `str(picture)` is its text, and `picture.save("file.svg")` writes it.
         """
-        self._check_is_fitted()
-        return Picture(self._learnt.plot([str(name) for name in (column, up) if name is not None]))
+        return Picture(self._now()[0].plot([str(name) for name in (column, up) if name is not None]))
 
     def save(self, path):
         """Write the model to a file that the command line reads as well.
@@ -476,8 +597,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         path : str or path-like
             The file, `model.priory` for example. It is replaced in one step.
         """
-        self._check_is_fitted()
-        self._learnt.save(os.fspath(path))
+        self._now()[0].save(os.fspath(path))
 
     @classmethod
     def load(cls, path):
@@ -497,11 +617,11 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
             The model.
         """
         model = cls()
-        model._learnt = _priory.Learnt.load(os.fspath(path))
-        texts = [name for name, _ in model._learnt.classes()]
-        model._labels = dict(zip(texts, labels_of(texts)))
-        model._describe()
+        counted = _priory.Learnt.load(os.fspath(path))
+        texts = [name for name, _ in counted.now().classes()]
+        model._learnt = _Learnt(counted, dict(zip(texts, labels_of(texts))))
         model.n_features_in_ = len(model.kinds_)
+        model.learnt_from_ = None
         return model
 
     # What the above have in common
@@ -521,7 +641,9 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         other = type(self)(**self.get_params())
         state = {name: value for name, value in vars(self).items() if name not in other.get_params()}
         vars(other).update(state)
-        other._learnt = _priory.Learnt.from_bytes(self._learnt.to_bytes())
+        other.__dict__.pop("_lock", None)
+        model, labels = self._learnt.taken()
+        other._learnt = _Learnt(model.copied(), labels)
         return other
 
     def _parameters(self):
@@ -530,8 +652,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
     def _choices(self):
         return _words(self._parameters())
 
-    def _labelled(self, X, y, sample_weight, reset=False):
-        """The rows of X, with their classes beside them."""
+    def _labelled(self, X, y, sample_weight, reset=False, beside=None):
+        """The rows of X, with their classes beside them; named as in rows that are like them, if there are such."""
         if y is None:
             raise ValueError("requires y to be passed, but the target y is None")
         rows = self._rows(X)
@@ -550,19 +672,23 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         weights = None
         if sample_weight is not None:
             weights = _check_sample_weight(sample_weight, np.empty((len(y), 1)), dtype=np.float64)
-        if reset:
+        if beside is not None:
+            target, weight = beside.target, beside.weight
+        elif reset:
             target = name if isinstance(name, str) and name not in rows.names else _unused("class", rows.names)
             weight = None if weights is None else _unused("weight", [*rows.names, target])
         else:
-            target, weight, _ = self._learnt.schema()
-            if weight is None and weights is not None:
-                raise ValueError("the rows so far had no weights; fit with sample_weight=1 to give some to others later")
-            if weight is not None and weights is None:
-                weights = np.ones(len(y))
+            target, weight, _ = self._learnt.counted.now().schema()
+        if weight is None and weights is not None:
+            raise ValueError("the rows so far had no weights; fit with sample_weight=1 to give some to others later")
+        if weight is not None and weights is None:
+            weights = np.ones(len(y))
         return _Labelled(rows, y, weights, target, weight, self.missing)
 
     def _rows(self, X):
-        return Rows(X)
+        if self.on_bad_value not in ("error", "missing"):
+            raise ValueError("on_bad_value: expected error or missing")
+        return Rows(X, tolerant=self.on_bad_value == "missing")
 
     def _check_columns(self, rows, reset):
         if reset or hasattr(self, "_columns"):
@@ -578,24 +704,38 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         self._check_columns(rows, reset=False)
         if rows.n_rows == 0 and isinstance(X, np.ndarray):
             raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required by NaiveBayes.")
-        return rows.table()
+        return rows.table(), rows.n_rows
 
-    def _describe(self):
-        """What is told of a model that has learnt something."""
-        classes = self._learnt.classes()
-        labels = [self._labels[text] for text, _ in classes]
-        self._in_canonical_order = _label_array(labels)
-        self._order = np.array(sorted(range(len(labels)), key=labels.__getitem__), dtype=np.intp)
-        self.classes_ = self._in_canonical_order[self._order]
-        self.class_count_ = np.array([weight for _, weight in classes])[self._order]
-        self.class_prior_ = self._ordered(self._learnt.prior())
-        self.kinds_ = dict(self._learnt.schema()[2])
+    def _now(self):
+        """The model as it is now, whatever other threads learn meanwhile, and what is told of it."""
+        self._check_is_fitted()
+        return self._learnt.now()
 
-    def _ordered(self, scores):
-        """Scores in the order of `classes_`."""
-        if (self._order == np.arange(len(self._order))).all():
-            return scores
-        return np.ascontiguousarray(scores[..., self._order])
+    def _scores(self, X, wanted):
+        model, told = self._now()
+        table, n_rows = self._table(X)
+        return told.ordered(model.scores(table, wanted, n_rows))
+
+    @property
+    def classes_(self):
+        """The classes."""
+        return self._now()[1].classes
+
+    @property
+    def class_count_(self):
+        """The weights of the classes."""
+        return self._now()[1].class_count
+
+    @property
+    def class_prior_(self):
+        """The probabilities of the classes."""
+        model, told = self._now()
+        return told.ordered(model.prior())
+
+    @property
+    def kinds_(self):
+        """What each column that is used was taken as."""
+        return dict(self._now()[0].schema()[2])
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -604,6 +744,65 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         tags.input_tags.string = True
         tags.input_tags.categorical = True
         return tags
+
+
+if NaiveBayes.__doc__ is not None:  # python -OO
+    NaiveBayes.__doc__ = NaiveBayes.__doc__.format(text_parameters=TEXT_PARAMETERS)
+
+
+class _Learnt:
+    """What was counted, and the label that each class stands for: one thing, so that no thread sees one without the other."""
+
+    def __init__(self, counted, labels):
+        self.counted, self.labels = counted, labels
+        self._told = _Told(counted.now(), labels)
+
+    def name(self, labels):
+        """Say what classes stand for, before they are learnt. What they stood for already stays."""
+        for text, label in labels.items():
+            self.labels.setdefault(text, label)
+
+    def now(self):
+        """Everything as it is now, and what is told of it."""
+        model, told = self.counted.now(), self._told
+        if told.version != model.version():
+            self._told = told = _Told(model, self.labels)
+        return model, told
+
+    def taken(self):
+        """Everything as it is now, and labels of all its classes, which others may add to meanwhile."""
+        model = self.counted.now()
+        return model, dict(self.labels)  # in this order: classes have their labels before they are learnt
+
+    def to_bytes(self):
+        """The bytes of the model file."""
+        return self.counted.now().to_bytes()
+
+    def __reduce__(self):
+        model, labels = self.taken()
+        return _from_bytes, (model.to_bytes(), labels)
+
+
+def _from_bytes(model, labels):
+    return _Learnt(_priory.Learnt.from_bytes(model), labels)
+
+
+class _Told:
+    """The classes of a model at some moment, and their order."""
+
+    def __init__(self, model, labels):
+        self.version = model.version()
+        classes = model.classes()
+        found = [labels[text] for text, _ in classes]
+        self.in_canonical_order = _label_array(found)
+        self._order = np.array(sorted(range(len(found)), key=found.__getitem__), dtype=np.intp)
+        self._is_ordered = bool((self._order == np.arange(len(found))).all())
+        self.classes = self.in_canonical_order[self._order]
+        self.class_count = np.array([weight for _, weight in classes])[self._order]
+
+    def ordered(self, scores):
+        """Scores in the order of `classes_`."""
+        return scores if self._is_ordered else np.ascontiguousarray(scores[..., self._order])
 
 
 class _Labelled:
@@ -632,17 +831,41 @@ class _Labelled:
 def _words(parameters):
     """What was chosen, in the words of the command line."""
     choices = {name: value for name, value in parameters.items() if value is not None}
-    prior, smoothing, select = choices.get("prior"), choices.get("smoothing"), choices.get("select")
-    if isinstance(prior, dict):
+    if isinstance(choices.get("prior"), dict):
+        prior = choices.pop("prior")
         choices["class_prior"] = {label_text(label): float(share) for label, share in prior.items()}
-        del choices["prior"]
-    if isinstance(smoothing, (int, float, np.number)):
-        choices["smoothing"] = f"lidstone:{float(smoothing)!r}"
-    if isinstance(select, (int, np.integer)):
-        choices["select"] = str(select)
+    choices["smoothing"] = _smoothing(choices.get("smoothing"))
+    pseudocounts = choices.pop("pseudocounts", None)
+    if isinstance(pseudocounts, (str, os.PathLike)):
+        choices["smoothing"].append((None, f"dirichlet:{os.fspath(pseudocounts)}"))
+    elif isinstance(pseudocounts, dict):
+        values = {name: {label_text(value): float(n) for value, n in of.items()} for name, of in pseudocounts.items()}
+        choices["pseudocounts"] = values
+    elif pseudocounts is not None:
+        choices["pseudocounts"] = Rows(pseudocounts).table()
+    for name in ("select", "ngrams"):
+        if isinstance(choices.get(name), (int, np.integer)):
+            choices[name] = str(choices[name])
     if "missing" in choices:
         choices["missing"] = list(choices["missing"])
+    stop_words = choices.pop("stop_words", None)
+    if isinstance(stop_words, str):
+        if stop_words != "english":
+            raise ValueError("stop_words: expected english or a list of words")
+        choices["english_stop_words"] = True
+    elif stop_words is not None:
+        choices["stop_words"] = set(stop_words)
     return choices
+
+
+def _smoothing(smoothing):
+    """For each column that is named, and for all others, the word of its smoothing."""
+    if smoothing is None:
+        return []
+    if not isinstance(smoothing, dict):
+        smoothing = {"*": smoothing}
+    word = lambda s: f"lidstone:{float(s)!r}" if isinstance(s, (int, float, np.number)) else s  # noqa: E731
+    return [(None if column == "*" else column, word(chosen)) for column, chosen in smoothing.items()]
 
 
 def _label_array(labels):

@@ -8,8 +8,8 @@ from priory._priory import Table
 class Rows:
     """The rows of anything that `NaiveBayes` takes. They can be read as often as one likes."""
 
-    def __init__(self, X):
-        self.X = X
+    def __init__(self, X, tolerant=False):
+        self.X, self._tolerant = X, tolerant
         self.n_rows = self._columns = None
         if _is_sparse(X):
             self.X = X = X.tocsr()
@@ -22,13 +22,15 @@ class Rows:
         else:
             if hasattr(X, "__len__"):
                 self.n_rows = len(X)
+            if _is_polars(X):
+                X = _without_null_type(X)
             self._make = lambda: Table.from_stream(X.__arrow_c_stream__())
             self.names = self.table().names()
         self._check_names()
 
     def table(self):
         """The rows, to be read once."""
-        return self._make()
+        return self._make().tolerant() if self._tolerant else self._make()
 
     def rename(self, names):
         """Call the columns something else, before they are read."""
@@ -66,15 +68,28 @@ class Rows:
         self._check_names()
         if list(X.columns) != self.names:
             X = X.set_axis(self.names, axis=1)
-        try:
-            # The index is not a column. What pandas converts it converts once.
-            kept = Table.from_stream(X.reset_index(drop=True).__arrow_c_stream__())
-        except Exception:
-            # Without pyarrow, or with objects in a column that are not all of one type, which it does not take.
+        stream = _stream_of_pandas(X)
+        if stream is None:
             self._columns = [(name, _values(name, X[name])) for name in self.names]
             self._make = lambda: Table.from_columns(self._columns)
         else:
-            self._make = kept.again
+            # What pandas converts it converts once.
+            self._make = Table.from_stream(stream).again
+
+
+def _stream_of_pandas(X):
+    """The columns as Arrow has them; None if pandas is too old for that, pyarrow is not installed, or it refuses a column,
+    such as one of objects that are not all of one type."""
+    if not hasattr(X, "__arrow_c_stream__"):
+        return None
+    try:
+        from pyarrow import ArrowException
+    except ModuleNotFoundError:
+        return None
+    try:
+        return X.reset_index(drop=True).__arrow_c_stream__()  # the index is not a column
+    except (ArrowException, ImportError, OverflowError):  # pandas may find pyarrow too old; an integer may have many digits
+        return None
 
 
 def _is_sparse(X):
@@ -83,6 +98,17 @@ def _is_sparse(X):
 
 def _is_pandas(X):
     return type(X).__module__.partition(".")[0] == "pandas" and hasattr(X, "columns")
+
+
+def _is_polars(X):
+    return type(X).__module__.partition(".")[0] == "polars" and hasattr(X, "with_columns")
+
+
+def _without_null_type(X):
+    """The same table, in which columns that hold nothing are strings: polars does not hand over their type as Arrow has it."""
+    import polars
+
+    return X.with_columns(polars.col(polars.Null).cast(polars.String))
 
 
 def _numbered(n):
@@ -112,9 +138,12 @@ def _values(name, column):
     for value in known:
         if isinstance(value, (dict, list, tuple, set)):
             raise ValueError(f"the column {name!r} holds {type(value).__name__}s, which cannot be counted")
-        if not isinstance(value, (str, bool, int, float)):
+        if not isinstance(value, (str, bytes, bool, int, float)):
             float(value)  # refuses what is neither text nor a number, as scikit-learn does
-    return [None if value is None else label_text(value) for value in values]
+    try:
+        return [None if value is None else label_text(value) for value in values]
+    except UnicodeDecodeError:
+        raise ValueError(f"the column {name!r} holds bytes that are not UTF-8 text; decode them first") from None
 
 
 def _is_missing(value):
@@ -123,6 +152,8 @@ def _is_missing(value):
 
 def label_text(label):
     """How a label is written: as in a file of text, and as Arrow's values are."""
+    if isinstance(label, bytes):
+        return label.decode()
     if isinstance(label, (bool, np.bool_)):
         return "true" if label else "false"
     if isinstance(label, (float, np.floating)) and float(label).is_integer():

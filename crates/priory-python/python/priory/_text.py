@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from priory._model import NaiveBayes
+from priory._model import TEXT_PARAMETERS, NaiveBayes
 
 _COLUMN = "text"
 
@@ -20,20 +20,15 @@ class TextNB(NaiveBayes):
     smoothing : str or float, default=None
         How counts become probabilities: `none`, `laplace`, `lidstone:A` or `lidstone:auto`; a number is Lidstone's. By
         default as much as makes documents most probable that are left out of the counts.
-    prior : {"empirical", "uniform", "smoothed:L"} or dict, default="empirical"
+    prior : {{"empirical", "uniform", "smoothed:L"}} or dict, default="empirical"
         P(class); a dict gives the probability of each class.
-    tokens : str, default="words"
-        What a token is: `words`, `sklearn`, `characters:MIN-MAX` or `characters-across:MIN-MAX`.
-    ngrams : str, default="1"
-        How many neighbouring words make up a token, `1-2` for example.
-    lowercase : bool, default=True
-        Whether capital letters are taken as small ones.
-    stop_words : "english" or list of str, default=None
-        Words that are left out.
-    stem : str, default=None
-        The language in which words are cut down to their stems.
-    hash_bits : int, default=None
-        Counts 2^hash_bits buckets of tokens instead of tokens, which bounds the memory.
+    {text_parameters}
+    min_documents : float, default=None
+        Tokens in fewer documents are taken as never met.
+    most_tokens : int, default=None
+        Keeps only so many tokens, those that tell most about the class.
+    half_life : int, default=None
+        Documents count half after so many more, a quarter after twice as many, and so on.
 
     Attributes
     ----------
@@ -59,12 +54,19 @@ class TextNB(NaiveBayes):
         model="auto",
         smoothing=None,
         prior="empirical",
-        tokens="words",
-        ngrams="1",
+        tokens=None,
+        ngrams=None,
         lowercase=True,
         stop_words=None,
         stem=None,
+        nfkc=False,
+        cjk=None,
         hash_bits=None,
+        frequency=None,
+        equal_length=False,
+        min_documents=None,
+        most_tokens=None,
+        half_life=None,
     ):
         self.model = model
         self.smoothing = smoothing
@@ -74,12 +76,19 @@ class TextNB(NaiveBayes):
         self.lowercase = lowercase
         self.stop_words = stop_words
         self.stem = stem
+        self.nfkc = nfkc
+        self.cjk = cjk
         self.hash_bits = hash_bits
+        self.frequency = frequency
+        self.equal_length = equal_length
+        self.min_documents = min_documents
+        self.most_tokens = most_tokens
+        self.half_life = half_life
 
     # A document that is empty or says NA is a document like any other.
-    kinds, missing = {_COLUMN: "text"}, ()
+    kinds, missing, on_bad_value = {_COLUMN: "text"}, (), "error"
 
-    _rechoosable = ("model", "prior", "smoothing")
+    _rechoosable = ("model", "prior", "smoothing", "min_documents", "most_tokens")
 
     def _rows(self, X):
         if isinstance(X, str):
@@ -98,14 +107,6 @@ class TextNB(NaiveBayes):
         parameters = super()._parameters()
         parameters.update(kinds=self.kinds, missing=list(self.missing), text=self.model)
         del parameters["model"]
-        if isinstance(self.stop_words, str):
-            if self.stop_words != "english":
-                raise ValueError("stop_words: expected english or a list of words")
-            parameters["english_stop_words"] = True
-            del parameters["stop_words"]
-        elif self.stop_words is not None:
-            parameters["stop_words"] = set(self.stop_words)
-        parameters["ngrams"] = str(self.ngrams)
         return parameters
 
     def __sklearn_tags__(self):
@@ -113,3 +114,7 @@ class TextNB(NaiveBayes):
         tags.input_tags.sparse = tags.input_tags.two_d_array = False
         tags.input_tags.one_d_array = tags.input_tags.string = True
         return tags
+
+
+if TextNB.__doc__ is not None:  # python -OO
+    TextNB.__doc__ = TextNB.__doc__.format(text_parameters=TEXT_PARAMETERS)

@@ -12,6 +12,7 @@ use crate::families::FamilyStatistics;
 use crate::families::text::{self, TextStatistics};
 use crate::leave_one_out::LeaveOneOut;
 use crate::model::Model;
+use crate::posterior::rows_to_score;
 use crate::schema::Schema;
 use crate::settings::Settings;
 use crate::statistics::Statistics;
@@ -247,12 +248,15 @@ impl Evaluation {
     /// # Errors
     /// As for [`LeaveOneOut::score`] and [`observe`](Self::observe).
     pub fn observe_leave_one_out(&mut self, left_out: &LeaveOneOut<'_>, batch: &Batch) -> Result<()> {
-        let scores = left_out.score(batch)?;
         let majority = Majority::new(left_out.statistics);
-        self.unseen += scores.unseen();
-        self.observe_against(left_out.classes(), batch, &[], &scores, |row| {
-            majority.without(batch.classes.value(row).unwrap_or_default(), batch.weight(row))
-        })
+        for batch in batch.pieces(rows_to_score(left_out.classes().len())) {
+            let scores = left_out.score(&batch)?;
+            self.unseen += scores.unseen();
+            self.observe_against(left_out.classes(), &batch, &[], &scores, |row| {
+                majority.without(batch.classes.value(row).unwrap_or_default(), batch.weight(row))
+            })?;
+        }
+        Ok(())
     }
 }
 

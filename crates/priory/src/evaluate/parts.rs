@@ -8,6 +8,7 @@ use super::Evaluation;
 use crate::batch::{Batch, BatchColumn};
 use crate::error::Result;
 use crate::model::Model;
+use crate::posterior::rows_to_score;
 use crate::schema::Schema;
 
 /// A batch taken apart, fold by fold.
@@ -95,21 +96,29 @@ impl FoldPart {
         baseline: &str,
         evaluation: &mut Evaluation,
     ) -> Result<()> {
-        let kinds = self.kinds.only(schema, model.schema());
-        let scores = model.score(&kinds)?;
-        evaluation.unseen += match scores.unseen() {
-            0 => 0,
-            // Nobody knows which rows had them, and how many there are of these.
-            _ => model.score(&kinds.select(&self.rows()))?.unseen(),
-        };
-        evaluation.observe_against(model.classes(), &kinds, &self.copies, &scores, |_| baseline)
+        let most_rows = rows_to_score(model.classes().len());
+        let mut copies = self.copies.chunks(most_rows);
+        for piece in self.kinds.pieces(most_rows) {
+            let kinds = piece.only(schema, model.schema());
+            let copies = copies.next().unwrap_or_default();
+            let scores = model.score(&kinds)?;
+            evaluation.unseen += match scores.unseen() {
+                0 => 0,
+                // Nobody knows which rows had them, and how many there are of these.
+                _ => unseen(model, &kinds, copies)?,
+            };
+            evaluation.observe_against(model.classes(), &kinds, copies, &scores, |_| baseline)?;
+        }
+        Ok(())
     }
+}
 
-    /// The kind of each row.
-    fn rows(&self) -> Vec<usize> {
-        let copies = |kind| self.copies.get(kind).map_or(1, |&copies| copies as usize);
-        (0..self.kinds.rows).flat_map(|kind| std::iter::repeat_n(kind, copies(kind))).collect()
-    }
+/// How many values of all rows were never met in training, given one row of each kind and how many there are of it.
+fn unseen(model: &Model, kinds: &Batch, copies: &[u32]) -> Result<u64> {
+    let copies = |kind| copies.get(kind).map_or(1, |&copies| copies as usize);
+    let rows: Vec<usize> = (0..kinds.rows).flat_map(|kind| std::iter::repeat_n(kind, copies(kind))).collect();
+    let pieces = rows.chunks(rows_to_score(model.classes().len()));
+    pieces.map(|rows| Ok(model.score(&kinds.select(rows))?.unseen())).sum()
 }
 
 /// The rows of each fold, found in one pass whatever the number of folds.

@@ -95,6 +95,11 @@ impl BernoulliLikelihood {
         self.folded.as_ref().unwrap_or(&self.told).add_log_likelihood(column, scores)
     }
 
+    /// Adds log P(x | class). Returns how many values were never met.
+    pub(crate) fn add_whole_log_likelihood(&self, column: &CategoryColumn, scores: &mut [f64]) -> u64 {
+        self.told.add_log_likelihood(column, scores)
+    }
+
     /// log P(x | class) for each class, and whether the value was met in training.
     pub(crate) fn contribution(&self, value: Option<&str>) -> (&[f64], bool) {
         self.told.contribution(value)

@@ -6,10 +6,13 @@
 
 use std::borrow::Cow;
 
+use foldhash::fast::RandomState;
+use hashbrown::HashMap;
+
 use crate::batch::{Batch, CategoryColumn, MISSING};
 use crate::estimate::{Evidence, Ratio, Scalar, Smoother};
 use crate::families::lookup::{self, NO_ROW};
-use crate::families::{CountedRow, Removed};
+use crate::families::{Alike, CountedRow, Gone, Removed};
 use crate::settings::{MissingValues, Settings};
 use crate::tally::Tally;
 use crate::vocabulary::Vocabulary;
@@ -136,6 +139,8 @@ pub(crate) struct CategoryEstimate<'a, T> {
     pooled: Tally,
     /// Row 0: the weight of all classes where the value is known.
     pooled_total: Tally,
+    /// The row that counts missing values, if they count and there are any.
+    missing_row: Option<usize>,
 }
 
 /// What a probability is asked for.
@@ -191,6 +196,7 @@ impl<'a, T: Scalar> CategoryEstimate<'a, T> {
         pooled.merge(counts, &every_row, &one_class, 1.0);
         let mut pooled_total = Tally::new(2, 1);
         pooled_total.merge(counts, &known_or_not, &one_class, 1.0);
+        let counts_missing = settings.missing == MissingValues::Counted && !counts.row_is_zero(MISSING_ROW);
         CategoryEstimate {
             statistics,
             smoother,
@@ -200,16 +206,18 @@ impl<'a, T: Scalar> CategoryEstimate<'a, T> {
             totals,
             pooled,
             pooled_total,
+            missing_row: counts_missing.then_some(MISSING_ROW),
         }
     }
 
-    /// P(asked | class). With `removed`, as if one training row that holds just this had not been there.
-    pub(crate) fn likelihood(&self, asked: Asked<'_>, class: usize, removed: Option<Removed>) -> Ratio<T> {
-        self.likelihood_at(&self.place(asked), class, removed)
+    /// P(asked | class).
+    pub(crate) fn likelihood(&self, asked: Asked<'_>, class: usize) -> Ratio<T> {
+        self.likelihood_at(&self.place(asked), class, Gone::default())
     }
 
-    fn likelihood_at(&self, place: &Place<'_>, class: usize, removed: Option<Removed>) -> Ratio<T> {
-        self.smoother.likelihood(place.name, &self.evidence(place, class, removed))
+    /// The same as if some weight of what is asked for had not been there.
+    fn likelihood_at(&self, place: &Place<'_>, class: usize, gone: Gone) -> Ratio<T> {
+        self.smoother.likelihood(place.name, &self.evidence(place, class, gone))
     }
 
     /// Where this is counted, which is the same for all classes.
@@ -221,23 +229,19 @@ impl<'a, T: Scalar> CategoryEstimate<'a, T> {
         Place { name, row: self.row(asked), is_declared: self.is_declared(asked) }
     }
 
-    fn evidence(&self, place: &Place<'_>, class: usize, removed: Option<Removed>) -> Evidence {
+    fn evidence(&self, place: &Place<'_>, class: usize, gone: Gone) -> Evidence {
         let row = place.row;
-        let weight = removed.map_or(0.0, |removed| removed.weight);
-        let weight_in_class =
-            removed.filter(|removed| removed.class == class).map_or(0.0, |removed| removed.weight);
-        let is_met = row.is_some_and(|row| self.pooled.get_without(row, 0, weight) > 0.0);
-        let met_before = row.is_some();
-        let is_possible = is_met || place.is_declared;
-        let mut possible = self.values.len() + usize::from(self.row(Asked::Missing).is_some());
-        if met_before && !is_possible {
-            possible -= 1; // the row that was taken away was the only one with this value
+        let pooled_count = row.map_or(0.0, |row| self.pooled.get_without(row, 0, gone.of_all));
+        let is_possible = pooled_count > 0.0 || place.is_declared;
+        let mut possible = self.values.len() + usize::from(self.missing_row.is_some());
+        if row.is_some() && !is_possible {
+            possible -= 1; // what is gone was the only row with this value
         }
         Evidence {
-            count: row.map_or(0.0, |row| self.statistics.counts.get_without(row, class, weight_in_class)),
-            total: self.totals.get_without(0, class, weight_in_class),
-            pooled_count: row.map_or(0.0, |row| self.pooled.get_without(row, 0, weight)),
-            pooled_total: self.pooled_total.get_without(0, 0, weight),
+            count: row.map_or(0.0, |row| self.statistics.counts.get_without(row, class, gone.of_class)),
+            total: self.totals.get_without(0, class, gone.of_class),
+            pooled_count,
+            pooled_total: self.pooled_total.get_without(0, 0, gone.of_all),
             cells: 1.0,
             other_cells: (possible - usize::from(is_possible)) as f64,
         }
@@ -250,11 +254,6 @@ impl<'a, T: Scalar> CategoryEstimate<'a, T> {
             (None, MissingValues::Counted) => Some(Asked::Missing),
             (None, MissingValues::Skipped) => None,
         }
-    }
-
-    /// Whether taking away a row of this weight leaves no other row with its value.
-    pub(crate) fn vanishes(&self, asked: Asked<'_>, weight: f64) -> bool {
-        self.row(asked).is_some_and(|row| self.pooled.get_without(row, 0, weight) == 0.0)
     }
 
     fn is_declared(&self, asked: Asked<'_>) -> bool {
@@ -271,12 +270,80 @@ impl<'a, T: Scalar> CategoryEstimate<'a, T> {
         match asked {
             Asked::Value(name) => self.statistics.values.get(name).map(|id| id + 1),
             Asked::Unseen => None,
-            Asked::Missing => {
-                let counted = self.missing == MissingValues::Counted;
-                (counted && !self.statistics.counts.row_is_zero(MISSING_ROW)).then_some(MISSING_ROW)
+            Asked::Missing => self.missing_row,
+        }
+    }
+}
+
+impl CategoryEstimate<'_, f64> {
+    /// log P(x | class) for every class but the one that has lost a row of this weight with this value. `None` if it is what
+    /// it was before: only a value that goes with its last row, and a background of all rows, matter to the other classes.
+    fn ln_of_others(&self, place: &Place<'_>, weight: f64) -> Option<Vec<f64>> {
+        let vanishes = || place.row.is_some_and(|row| self.pooled.get_without(row, 0, weight) <= 0.0);
+        let gone = Gone { of_class: 0.0, of_all: weight };
+        let ln = |class: usize| self.likelihood_at(place, class, gone).ln();
+        (self.smoother.looks_at_all_classes() || vanishes())
+            .then(|| (0..self.totals.classes()).map(ln).collect())
+    }
+
+    fn ln_of_own(&self, place: &Place<'_>, removed: Removed) -> f64 {
+        let gone = Gone { of_class: removed.weight, of_all: removed.weight };
+        self.likelihood_at(place, removed.class, gone).ln()
+    }
+
+    /// Turns the log-likelihoods of a batch into those that training rows would have without themselves.
+    pub(crate) fn leave_out(&self, column: &CategoryColumn, learnt: &[(usize, Removed)], ln: &mut [f64]) {
+        let classes = self.totals.classes();
+        let place = |code: usize| {
+            let value = code.checked_sub(1).map(|id| column.values.name(id));
+            self.asked(value).map(|asked| self.place(asked))
+        };
+        // Rows of one weight that hold the same are alike, so what was worked out is kept as long as the weight stays.
+        let mut of_code: Vec<Option<OfCode<'_>>> = (0..=column.values.len()).map(|_| None).collect();
+        for &(row, removed) in learnt {
+            let code = column.codes[row] as usize;
+            let found = &mut of_code[code];
+            if found.as_ref().is_none_or(|found| found.weight != removed.weight) {
+                let place = place(code);
+                let others = place.as_ref().and_then(|place| self.ln_of_others(place, removed.weight));
+                *found = Some(OfCode { weight: removed.weight, place, others, own: HashMap::default() });
+            }
+            if let Some(OfCode { place: Some(place), others, own, .. }) = found {
+                let ln = &mut ln[row * classes..][..classes];
+                others.iter().for_each(|others| ln.copy_from_slice(others));
+                ln[removed.class] =
+                    *own.entry(removed.class).or_insert_with(|| self.ln_of_own(place, removed));
             }
         }
     }
+
+    /// Shows for each value, and for missing where that counts, the rows that hold it, and what classes say of it without
+    /// one of them.
+    pub(crate) fn each_value(&self, mut each: impl FnMut(&Alike<'_>)) {
+        let values = self.statistics.values.names().map(Asked::Value);
+        for asked in values.chain(self.missing_row.map(|_| Asked::Missing)) {
+            let place = self.place(asked);
+            let counted = |class| self.likelihood_at(&place, class, Gone::default()).ln();
+            each(&Alike {
+                cells: place.row.map_or_else(Vec::new, |row| self.statistics.counts.cells_of_row(row)),
+                others: &|weight| {
+                    let others = self.ln_of_others(&place, weight);
+                    others.unwrap_or_else(|| (0..self.totals.classes()).map(counted).collect())
+                },
+                own: &|removed, _| self.ln_of_own(&place, removed),
+            });
+        }
+    }
+}
+
+/// What was worked out for a code of a batch and rows of some weight.
+struct OfCode<'v> {
+    weight: f64,
+    /// `None` if it says nothing.
+    place: Option<Place<'v>>,
+    others: Option<Vec<f64>>,
+    /// By class.
+    own: HashMap<usize, f64, RandomState>,
 }
 
 /// log P(value | class), one row of classes for each thing a cell can hold.
@@ -300,7 +367,7 @@ impl CategoricalLikelihood {
         let values = estimate.values.clone().into_owned();
         let log_likelihoods = |asked| {
             let place = estimate.place(asked);
-            (0..classes).map(move |class| estimate.likelihood_at(&place, class, None).ln())
+            (0..classes).map(move |class| estimate.likelihood_at(&place, class, Gone::default()).ln())
         };
         let mut table = Vec::with_capacity((values.len() + FIRST_VALUE_ROW) * classes);
         match estimate.missing {

@@ -10,11 +10,11 @@
 use hashbrown::HashMap;
 use num_bigint::BigUint;
 
-use crate::batch::{Batch, MISSING};
+use crate::batch::{Batch, CategoryColumn, MISSING};
 use crate::error::{Error, Result};
 use crate::estimate::{Evidence, Ratio, Scalar, Smoother};
 use crate::exact::ExactSum;
-use crate::families::{CountedRow, Removed};
+use crate::families::{Alike, CountedRow, Gone, Removed};
 use crate::settings::{Settings, Smoothing};
 use crate::statistics::MOST_COUNTS;
 use crate::tally::Tally;
@@ -224,19 +224,13 @@ impl<'a, T: Scalar> JointEstimate<'a, T> {
     }
 
     /// P(what is known of the values | class), the rest summed out; `None` if nothing is known.
-    /// With `removed`, as if one training row that holds just these values had not been there.
-    pub(crate) fn likelihood(
-        &self,
-        values: &[Option<&str>],
-        class: usize,
-        removed: Option<Removed>,
-    ) -> Option<Ratio<T>> {
-        if values.iter().all(Option::is_none) {
-            return None;
-        }
-        // An incomplete row was never counted, so there is nothing to take away.
-        let removed = removed.filter(|_| values.iter().all(Option::is_some));
-        Some(self.smoother.likelihood(None, &self.evidence(values, class, removed)))
+    pub(crate) fn likelihood(&self, values: &[Option<&str>], class: usize) -> Option<Ratio<T>> {
+        self.place(values).map(|place| self.likelihood_at(&place, class, Gone::default()))
+    }
+
+    /// The same as if some weight of what is asked for had not been there.
+    fn likelihood_at(&self, place: &Place, class: usize, gone: Gone) -> Ratio<T> {
+        self.smoother.likelihood(None, &self.evidence(place, class, gone))
     }
 
     /// Whether every value was met in training.
@@ -245,11 +239,12 @@ impl<'a, T: Scalar> JointEstimate<'a, T> {
         known.all(|(value, known)| value.is_none_or(|value| known.get(value).is_some()))
     }
 
-    fn evidence(&self, values: &[Option<&str>], class: usize, removed: Option<Removed>) -> Evidence {
-        let weight = removed.map_or(0.0, |removed| removed.weight);
-        let weight_in_class =
-            removed.filter(|removed| removed.class == class).map_or(0.0, |removed| removed.weight);
-        // A value never met, or met only in the row that is taken away, is let in as one more possible value.
+    /// Where what is known of some values is counted; `None` if nothing is known.
+    fn place(&self, values: &[Option<&str>]) -> Option<Place> {
+        if values.iter().all(Option::is_none) {
+            return None;
+        }
+        // A value never met is let in as one more possible value, and so is one met only in a row that is taken away.
         let (mut fitting, mut possible) = (1.0, 1.0);
         for (value, known) in values.iter().zip(&self.statistics.values) {
             let met = known.len() as f64;
@@ -262,20 +257,25 @@ impl<'a, T: Scalar> JointEstimate<'a, T> {
                 Some(name) => possible *= if known.get(name).is_some() { met } else { met + 1.0 },
             }
         }
+        let is_complete = values.iter().all(Option::is_some);
+        Some(Place { rows: self.fitting_rows(values), is_complete, fitting, possible })
+    }
+
+    fn evidence(&self, place: &Place, class: usize, gone: Gone) -> Evidence {
         let (mut count, mut pooled_count) = (ExactSum::default(), ExactSum::default());
-        for row in self.fitting_rows(values) {
+        for &row in &place.rows {
             count.merge(&self.statistics.counts.exact(row, class));
             pooled_count.merge(&self.pooled.exact(row, 0));
         }
-        count.add(-weight_in_class);
-        pooled_count.add(-weight);
+        count.add(-gone.of_class);
+        pooled_count.add(-gone.of_all);
         Evidence {
             count: count.value(),
-            total: self.totals.get_without(0, class, weight_in_class),
+            total: self.totals.get_without(0, class, gone.of_class),
             pooled_count: pooled_count.value(),
-            pooled_total: self.pooled_total.get_without(0, 0, weight),
-            cells: fitting,
-            other_cells: possible - fitting,
+            pooled_total: self.pooled_total.get_without(0, 0, gone.of_all),
+            cells: place.fitting,
+            other_cells: place.possible - place.fitting,
         }
     }
 
@@ -296,6 +296,74 @@ impl<'a, T: Scalar> JointEstimate<'a, T> {
             .filter(|&id| fits(&self.statistics.cells[id]))
             .map(|id| id + 1)
             .collect()
+    }
+}
+
+/// Where some values are counted, looked up once.
+struct Place {
+    /// The rows of the tally whose cells fit.
+    rows: Vec<usize>,
+    /// Whether no value is missing. Rows in which one is were never counted.
+    is_complete: bool,
+    /// How many cells fit, of how many possible ones.
+    fitting: f64,
+    possible: f64,
+}
+
+impl JointEstimate<'_, f64> {
+    fn ln_of_all(&self, place: &Place, gone: Gone) -> Vec<f64> {
+        let classes = 0..self.statistics.counts.classes();
+        classes.map(|class| self.likelihood_at(place, class, gone).ln()).collect()
+    }
+
+    /// log P(values | class) for every class but the one that has lost a row of this weight with these values. `None` if it
+    /// is what it was before.
+    fn ln_of_others(&self, place: &Place, weight: f64) -> Option<Vec<f64>> {
+        let gone = Gone { of_class: 0.0, of_all: weight };
+        self.smoother.looks_at_all_classes().then(|| self.ln_of_all(place, gone))
+    }
+
+    fn ln_of_own(&self, place: &Place, removed: Removed) -> f64 {
+        let gone = Gone { of_class: removed.weight, of_all: removed.weight };
+        self.likelihood_at(place, removed.class, gone).ln()
+    }
+
+    /// Turns the log-likelihoods of a batch into those that training rows would have without themselves. Of incomplete
+    /// rows nothing was counted, and nothing is taken away.
+    pub(crate) fn leave_out(&self, batch: &Batch, learnt: &[(usize, Removed)], ln: &mut [f64]) {
+        let classes = self.statistics.counts.classes();
+        let columns: Vec<&CategoryColumn> =
+            self.statistics.columns.iter().map(|&column| batch.category(column)).collect();
+        let mut places: HashMap<Vec<u32>, Option<Place>, foldhash::fast::RandomState> = HashMap::default();
+        for &(row, removed) in learnt {
+            let codes: Vec<u32> = columns.iter().map(|column| column.codes[row]).collect();
+            let place = places.entry(codes).or_insert_with(|| {
+                let values: Vec<Option<&str>> = columns.iter().map(|column| column.value(row)).collect();
+                self.place(&values).filter(|place| place.is_complete)
+            });
+            if let Some(place) = place {
+                let ln = &mut ln[row * classes..][..classes];
+                let others = self.ln_of_others(place, removed.weight);
+                others.iter().for_each(|others| ln.copy_from_slice(others));
+                ln[removed.class] = self.ln_of_own(place, removed);
+            }
+        }
+    }
+
+    /// Shows for each combination the rows that hold it, and what classes say of it without one of them.
+    pub(crate) fn each_value(&self, mut each: impl FnMut(&Alike<'_>)) {
+        for (id, cell) in self.statistics.cells.iter().enumerate() {
+            let names: Vec<Option<&str>> = self.statistics.names(cell).into_iter().map(Some).collect();
+            let Some(place) = self.place(&names) else { continue };
+            each(&Alike {
+                cells: self.statistics.counts.cells_of_row(id + 1),
+                others: &|weight| {
+                    let others = self.ln_of_others(&place, weight);
+                    others.unwrap_or_else(|| self.ln_of_all(&place, Gone::default()))
+                },
+                own: &|removed, _| self.ln_of_own(&place, removed),
+            });
+        }
     }
 }
 
@@ -351,7 +419,8 @@ impl JointLikelihood {
 }
 
 fn log_likelihoods(estimate: &JointEstimate<'_, f64>, values: &[Option<&str>], classes: usize) -> Vec<f64> {
-    (0..classes)
-        .map(|class| estimate.likelihood(values, class, None).map_or(0.0, |ratio| ratio.ln()))
-        .collect()
+    match estimate.place(values) {
+        Some(place) => estimate.ln_of_all(&place, Gone::default()),
+        None => vec![0.0; classes],
+    }
 }

@@ -55,6 +55,16 @@ impl FamilyLikelihood {
         Unseen { values: self.add_values(batch, scores), tokens: 0 }
     }
 
+    /// Adds log P(x | class) to zeros, with no base. Returns how many values were never met.
+    pub(crate) fn log_likelihood(&self, batch: &Batch, ln: &mut [f64]) -> u64 {
+        match self {
+            FamilyLikelihood::Bernoulli(column, bernoulli) => {
+                bernoulli.add_whole_log_likelihood(batch.category(*column), ln)
+            }
+            _ => self.add_values(batch, ln),
+        }
+    }
+
     fn add_values(&self, batch: &Batch, scores: &mut [f64]) -> u64 {
         match self {
             FamilyLikelihood::Categorical(column, categorical) => {

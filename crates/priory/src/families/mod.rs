@@ -16,7 +16,7 @@ use categorical::{CategoricalLikelihood, CategoryEstimate, CategoryStatistics, M
 use counted::CountedNumbers;
 use discriminant::{GroupEstimate, GroupStatistics};
 use joint::{JointEstimate, JointLikelihood, JointStatistics};
-use likelihood::FamilyLikelihood;
+use likelihood::{FamilyLikelihood, Unseen};
 use num_rational::BigRational;
 use number::{NumberEstimate, NumberStatistics};
 use text::TextStatistics;
@@ -24,21 +24,39 @@ use text::estimate::TextEstimate;
 use text::likelihood::TextLikelihood;
 use text::summary::TextSummary;
 
-use crate::batch::{Batch, BatchColumn};
+use crate::batch::Batch;
 use crate::error::{Error, Result};
 use crate::estimate::{Ratio, Scalar};
 use crate::exact::ExactSum;
 use crate::moments::{ColumnSums, Moments};
+use crate::report::FeatureFamily;
 use crate::schema::{Kind, Schema};
 use crate::settings::{Family, MissingValues, Settings};
 use crate::tally::Tally;
 use crate::vocabulary::Vocabulary;
 
 /// A training row to be imagined away: its class and weight. What it holds is what is asked for.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Removed {
     pub(crate) class: usize,
     pub(crate) weight: f64,
+}
+
+/// The weight that is taken away from what a class counts of a value, and from what all classes do.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Gone {
+    pub(crate) of_class: f64,
+    pub(crate) of_all: f64,
+}
+
+/// Rows that a factor does not tell apart.
+pub(crate) struct Alike<'a> {
+    /// The classes that have such rows, in order, and their weight.
+    pub(crate) cells: Vec<(usize, f64)>,
+    /// log P(x | class) for every class, without a row of this weight that belongs to another class.
+    pub(crate) others: &'a dyn Fn(f64) -> Vec<f64>,
+    /// log P(x | class) without such a row of that class; it is also told what the class says with the row.
+    pub(crate) own: &'a dyn Fn(Removed, f64) -> f64,
 }
 
 /// A row of a batch that counts, and its class.
@@ -317,54 +335,6 @@ impl FamilyStatistics {
         Some(counts.cells().skip(first * counts.classes()).collect())
     }
 
-    /// For all rows that this factor does not tell apart: their class, their weight, and log P(x | class) for every
-    /// class as if one of them had not been there. Rows of which nothing is known are left out. Returns whether it is
-    /// known what rows there were. `prepared` is what [`prepare`](Self::prepare) gave.
-    pub(crate) fn each_without_one(
-        &self,
-        prepared: &Prepared<'_, f64>,
-        schema: &Schema,
-        settings: &Settings,
-        mut each: impl FnMut(usize, f64, &[f64]),
-    ) -> Result<bool> {
-        let mut batch = Batch::new(schema);
-        let rows: Vec<(usize, Vec<Option<&str>>)> = match self {
-            FamilyStatistics::Number(..) => {
-                return Ok(prepared.number().is_some_and(|estimate| estimate.each_without_one(each)));
-            }
-            FamilyStatistics::Text(..) | FamilyStatistics::Group(_) => return Ok(false),
-            FamilyStatistics::Category(_, category) => {
-                let values = category.values.names().enumerate().map(|(i, name)| (i + 1, vec![Some(name)]));
-                let missing = (settings.missing == MissingValues::Counted).then(|| (MISSING_ROW, vec![None]));
-                values.chain(missing).collect()
-            }
-            FamilyStatistics::Joint(joint) => {
-                let names = |cell| joint.names(cell).into_iter().map(Some).collect();
-                joint.cells.iter().enumerate().map(|(i, cell)| (i + 1, names(cell))).collect()
-            }
-        };
-        let Some(counts) = self.counts() else { return Ok(false) };
-        batch.rows = rows.len();
-        batch.weights = vec![1.0; rows.len()];
-        for (_, values) in &rows {
-            for (&column, &value) in self.columns().iter().zip(values) {
-                if let BatchColumn::Category(cells) = &mut batch.columns[column] {
-                    cells.push(value);
-                }
-            }
-        }
-        for (row, (count, _)) in rows.iter().enumerate() {
-            for class in (0..counts.classes()).filter(|&class| !counts.is_zero(*count, class)) {
-                let weight = counts.get(*count, class);
-                let removed = Removed { class, weight: weight.min(1.0) };
-                batch.weights[row] = removed.weight;
-                let ln = self.log_likelihood_without(prepared, schema, settings, &batch, row, removed)?;
-                each(class, weight, &ln);
-            }
-        }
-        Ok(true)
-    }
-
     /// The likelihood under these settings. The statistics are canonical.
     pub(crate) fn likelihood(&self, schema: &Schema, settings: &Settings) -> Result<FamilyLikelihood> {
         let classes = self.classes();
@@ -413,13 +383,12 @@ impl FamilyStatistics {
         let sides = match settings.families.get(column) {
             None => Sides::recognised(&category.values),
             Some(Family::Bernoulli) => Some(bernoulli_sides(column, category)?),
-            Some(family) if family.is_of_numbers() || family.is_for_text() => {
+            Some(Family::Categorical | Family::Joint) => None,
+            Some(family @ (Family::Number(_) | Family::Text(_))) => {
                 return Err(Error::Settings(format!(
-                    "`{column}` cannot be {}: it is a column of categories",
-                    family.name()
+                    "`{column}` cannot be {family}: it is a column of categories"
                 )));
             }
-            Some(_) => None,
         };
         let declared = sides.as_ref().map_or_else(Vec::new, Sides::names);
         let estimate = CategoryEstimate::new(category, settings, column, declared);
@@ -428,70 +397,60 @@ impl FamilyStatistics {
             None => Prepared::Categorical(estimate),
         })
     }
-
-    /// log P(x | class) for every class, as if this training row had not been there. `prepared` is what
-    /// [`prepare`](Self::prepare) gave.
-    pub(crate) fn log_likelihood_without(
-        &self,
-        prepared: &Prepared<'_, f64>,
-        schema: &Schema,
-        settings: &Settings,
-        batch: &Batch,
-        row: usize,
-        removed: Removed,
-    ) -> Result<Vec<f64>> {
-        let classes = 0..self.classes();
-        let (column, category) = match (self, prepared) {
-            (FamilyStatistics::Category(column, category), _) => (column, category),
-            (FamilyStatistics::Number(column, _), Prepared::Number(estimate)) => {
-                let x = batch.numbers(*column)[row];
-                return Ok(if x.is_nan() {
-                    vec![0.0; classes.len()]
-                } else {
-                    estimate.ln_without(x, removed)
-                });
-            }
-            (FamilyStatistics::Text(column, _), Prepared::Text(estimate)) => {
-                return Ok(estimate.ln_without(batch, *column, row, removed));
-            }
-            (_, Prepared::Group(estimate)) => return Ok(estimate.ln_without(batch, row, removed)),
-            _ => {
-                let values = prepared.values(batch, self.columns(), row);
-                return Ok(classes.map(|class| prepared.ln(&values, class, Some(removed))).collect());
-            }
-        };
-        let values = prepared.values(batch, &[*column], row);
-        // With its last row a value goes, and what is left may be a column of another family: Boolean, say. Only
-        // tiny columns can change like that, and estimating those anew costs nothing.
-        if category.values.len() <= 3 && prepared.vanishes(&values, removed.weight) {
-            let mut part = CategoryStatistics::empty();
-            let counted = [CountedRow { row: row as u32, class: removed.class as u32 }];
-            part.observe(batch.category(*column), &counted, batch, classes.len());
-            let every_class: Vec<usize> = classes.clone().collect();
-            let mut rest = category.clone();
-            rest.merge(&part, &every_class, every_class.len(), -1.0);
-            let rest = FamilyStatistics::Category(*column, rest.canonical(&every_class));
-            let prepared = rest.prepare::<f64>(schema, settings)?;
-            return Ok(classes.map(|class| prepared.ln(&values, class, None)).collect());
-        }
-        Ok(classes.map(|class| prepared.ln(&values, class, Some(removed))).collect())
-    }
 }
 
 impl Prepared<'_, f64> {
-    /// Whether a training row says something in this column once it is left out: a document must have a token that is
-    /// met elsewhere, and other values always do.
-    pub(crate) fn has_evidence_without(
+    /// Writes log P(x | class) of every row of a batch, of those that were learnt as if just that row had not been, over
+    /// zeros; and marks the rows of which a document says something. `likelihood` is that of all rows.
+    pub(crate) fn write_without(
         &self,
+        likelihood: &FamilyLikelihood,
         batch: &Batch,
-        columns: &[usize],
-        row: usize,
-        removed: Removed,
-    ) -> bool {
-        if let (Prepared::Text(estimate), [column]) = (self, columns) {
-            return estimate.has_evidence_without(batch, *column, row, removed);
+        learnt: &[(usize, Removed)],
+        ln: &mut [f64],
+        evidence: &mut [bool],
+    ) -> Unseen {
+        if let (Prepared::Text(estimate), FamilyLikelihood::Text(column, _)) = (self, likelihood) {
+            let text = batch.text(*column);
+            let mut of_all = vec![false; evidence.len()];
+            let unseen = likelihood.add_log_likelihood(batch, ln, &mut of_all);
+            learnt.iter().for_each(|&(row, _)| of_all[row] = false);
+            estimate.leave_out(text, learnt, ln, &mut of_all);
+            evidence.iter_mut().zip(of_all).for_each(|(any, one)| *any |= one);
+            return unseen;
         }
-        columns.iter().any(|&column| batch.written(column, row).is_some())
+        let unseen = likelihood.log_likelihood(batch, ln);
+        match (self, likelihood) {
+            (Prepared::Categorical(estimate), FamilyLikelihood::Categorical(column, _))
+            | (Prepared::Bernoulli(estimate, _), FamilyLikelihood::Bernoulli(column, _)) => {
+                estimate.leave_out(batch.category(*column), learnt, ln);
+            }
+            (Prepared::Number(estimate), FamilyLikelihood::Number(column, ..)) => {
+                estimate.leave_out(batch.numbers(*column), learnt, ln);
+            }
+            (Prepared::Joint(estimate, _), _) => estimate.leave_out(batch, learnt, ln),
+            (Prepared::Group(estimate), _) => estimate.leave_out(batch, learnt, ln),
+            _ => unreachable!("a likelihood is of the family that it was made for"),
+        }
+        Unseen { values: unseen, tokens: 0 }
+    }
+
+    /// Shows all rows that this factor does not tell apart, but for those of which nothing is known. False if it is not
+    /// known what rows there were.
+    pub(crate) fn each_value(&self, mut each: impl FnMut(&Alike<'_>)) -> bool {
+        match self {
+            Prepared::Categorical(estimate) | Prepared::Bernoulli(estimate, _) => estimate.each_value(each),
+            Prepared::Joint(estimate, _) => estimate.each_value(each),
+            Prepared::Number(estimate) => {
+                let Some(numbers) = estimate.numbers() else { return false };
+                for (x, cells) in numbers {
+                    let own = |removed, counted| estimate.own_without(x, removed, counted);
+                    each(&Alike { cells, others: &|_| estimate.fitted.ln(x), own: &own });
+                }
+            }
+            Prepared::Text(_) | Prepared::Group(_) => return false,
+        }
+        true
     }
 }
 
@@ -518,16 +477,15 @@ pub(crate) enum Prepared<'a, T> {
     Group(GroupEstimate<'a>),
 }
 
-impl<T: Scalar> Prepared<'_, T> {
-    /// The word for the family.
-    pub(crate) fn family(&self) -> &'static str {
+impl<'a, T: Scalar> Prepared<'a, T> {
+    pub(crate) fn family(&self) -> FeatureFamily {
         match self {
-            Prepared::Categorical(_) => Family::Categorical.name(),
-            Prepared::Bernoulli(..) => Family::Bernoulli.name(),
-            Prepared::Joint(..) => Family::Joint.name(),
-            Prepared::Number(estimate) => estimate.family.name(),
-            Prepared::Text(estimate) => estimate.formula.family.name(),
-            Prepared::Group(estimate) => estimate.family(),
+            Prepared::Categorical(_) => FeatureFamily::Of(Family::Categorical),
+            Prepared::Bernoulli(..) => FeatureFamily::Of(Family::Bernoulli),
+            Prepared::Joint(..) => FeatureFamily::Of(Family::Joint),
+            Prepared::Number(estimate) => FeatureFamily::Of(Family::Number(estimate.family)),
+            Prepared::Text(estimate) => FeatureFamily::Of(Family::Text(estimate.formula.family)),
+            Prepared::Group(estimate) => FeatureFamily::Group(estimate.discriminant()),
         }
     }
 
@@ -540,7 +498,7 @@ impl<T: Scalar> Prepared<'_, T> {
     }
 
     /// The distributions of the classes, if the column holds numbers.
-    pub(crate) fn number(&self) -> Option<&NumberEstimate<'_>> {
+    pub(crate) fn number(&self) -> Option<&NumberEstimate<'a>> {
         match self {
             Prepared::Number(estimate) => Some(estimate),
             _ => None,
@@ -563,41 +521,16 @@ impl<T: Scalar> Prepared<'_, T> {
         }
     }
 
-    /// The values of a factor's columns in a row.
-    pub(crate) fn values<'b>(&self, batch: &'b Batch, columns: &[usize], row: usize) -> Vec<Option<&'b str>> {
-        columns.iter().map(|&column| batch.category(column).value(row)).collect()
-    }
-
     /// P(values | class); `None` where nothing is known, which every class explains alike. Numbers have densities,
     /// not probabilities, and are not asked for here.
-    pub(crate) fn probability(
-        &self,
-        values: &[Option<&str>],
-        class: usize,
-        removed: Option<Removed>,
-    ) -> Option<Ratio<T>> {
+    pub(crate) fn probability(&self, values: &[Option<&str>], class: usize) -> Option<Ratio<T>> {
         match self {
             Prepared::Categorical(estimate) | Prepared::Bernoulli(estimate, _) => {
-                estimate.asked(values[0]).map(|asked| estimate.likelihood(asked, class, removed))
+                estimate.asked(values[0]).map(|asked| estimate.likelihood(asked, class))
             }
-            Prepared::Joint(estimate, _) => estimate.likelihood(values, class, removed),
+            Prepared::Joint(estimate, _) => estimate.likelihood(values, class),
             Prepared::Number(_) | Prepared::Text(_) | Prepared::Group(_) => None,
         }
-    }
-
-    fn vanishes(&self, values: &[Option<&str>], weight: f64) -> bool {
-        match self {
-            Prepared::Categorical(estimate) | Prepared::Bernoulli(estimate, _) => {
-                estimate.asked(values[0]).is_some_and(|asked| estimate.vanishes(asked, weight))
-            }
-            Prepared::Joint(..) | Prepared::Number(_) | Prepared::Text(_) | Prepared::Group(_) => false,
-        }
-    }
-}
-
-impl Prepared<'_, f64> {
-    fn ln(&self, values: &[Option<&str>], class: usize, removed: Option<Removed>) -> f64 {
-        self.probability(values, class, removed).map_or(0.0, |ratio| ratio.ln())
     }
 }
 

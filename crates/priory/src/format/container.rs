@@ -36,6 +36,15 @@ pub(crate) struct Section {
 }
 
 impl Section {
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The bytes of the array, little-endian.
+    pub(super) fn contents(&self) -> &[u8] {
+        &self.bytes
+    }
+
     pub(crate) fn bytes(name: impl Into<String>, bytes: Vec<u8>) -> Self {
         Section { name: name.into(), kind: ElementKind::U8, shape: vec![bytes.len()], bytes }
     }

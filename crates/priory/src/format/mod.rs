@@ -25,7 +25,8 @@ use crate::families::FamilyStatistics;
 use crate::families::categorical::CategoryStatistics;
 use crate::families::joint::JointStatistics;
 use crate::families::number;
-use crate::families::text::whole::Whole;
+use crate::families::text::whole::{REVISION, Whole};
+use crate::learnt::Learnt;
 use crate::moments::Moments;
 use crate::schema::Schema;
 use crate::settings::Settings;
@@ -43,29 +44,14 @@ const HALF_LIFE: &str = "half_life";
 /// A model file of the rows of the present era: see [`crate::decay`].
 const YOUNG: &str = "young";
 
-/// The bytes of a model file.
-pub fn write_file(statistics: &Statistics, settings: &Settings) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    write_file_to(&mut bytes, statistics, settings).expect("memory takes everything");
-    bytes
-}
-
-/// Writes the bytes of a model file, much at a time.
+/// Writes the model file of what was learnt, a section at a time.
 ///
 /// # Errors
-/// If they cannot be written.
-pub fn write_file_to(out: &mut impl Write, statistics: &Statistics, settings: &Settings) -> io::Result<()> {
+/// If the bytes cannot be written.
+pub(crate) fn write(out: &mut impl Write, statistics: &Statistics, settings: &Settings) -> io::Result<()> {
     let statistics = statistics.canonical();
-    let mut metadata = frame(&statistics, settings);
-    let mut sections = sections(&statistics);
-    if let Some(decay) = &statistics.decay {
-        metadata.insert(HALF_LIFE, json(&decay.half_life));
-        if let Some(young) = &decay.young {
-            let mut file = Vec::new();
-            container::write(&mut file, &frame(young, &Settings::default()), self::sections(young))?;
-            sections.push(Section::bytes(YOUNG, file));
-        }
-    }
+    let (mut metadata, sections) = counted(&statistics)?;
+    metadata.insert("settings", json(settings));
     // Last, since another thread that estimates the model may have chosen meanwhile what has to be chosen.
     let derived = derived(&statistics, settings);
     if !derived.is_empty() {
@@ -74,17 +60,64 @@ pub fn write_file_to(out: &mut impl Write, statistics: &Statistics, settings: &S
     container::write(out, &metadata, sections)
 }
 
+/// A number that follows from all that was counted, and from nothing else.
+pub(crate) fn fingerprint(statistics: &Statistics) -> u64 {
+    let (metadata, sections) = counted(&statistics.canonical()).expect("memory takes everything");
+    let mut fingerprint = Fingerprint::new();
+    for (key, value) in &metadata {
+        fingerprint.add(key.as_bytes());
+        fingerprint.add(value.as_bytes());
+    }
+    for section in &sections {
+        fingerprint.add(section.name().as_bytes());
+        fingerprint.add(&crc32fast::hash(section.contents()).to_le_bytes());
+    }
+    fingerprint.0
+}
+
+/// FNV-1a, 64 bits: a hash that is the same on every machine and in every version.
+struct Fingerprint(u64);
+
+impl Fingerprint {
+    fn new() -> Self {
+        Fingerprint(0xcbf2_9ce4_8422_2325)
+    }
+
+    /// Adds some bytes and their number, so that it matters where one piece ends and the next begins.
+    fn add(&mut self, bytes: &[u8]) {
+        for &byte in (bytes.len() as u64).to_le_bytes().iter().chain(bytes) {
+            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+}
+
+/// Everything that was counted, as metadata and sections of a file.
+fn counted(statistics: &Statistics) -> io::Result<(BTreeMap<&'static str, String>, Vec<Section>)> {
+    let mut metadata = frame(statistics);
+    let mut sections = sections(statistics);
+    if let Some(decay) = &statistics.decay {
+        metadata.insert(HALF_LIFE, json(&decay.half_life));
+        if let Some(young) = &decay.young {
+            let mut frame = frame(young);
+            frame.insert("settings", json(&Settings::default()));
+            let mut file = Vec::new();
+            container::write(&mut file, &frame, self::sections(young))?;
+            sections.push(Section::bytes(YOUNG, file));
+        }
+    }
+    Ok((metadata, sections))
+}
+
 fn json(value: &impl serde::Serialize) -> String {
     serde_json::to_string(value).expect("everything in a header has string keys only")
 }
 
-/// What every header says.
-fn frame(statistics: &Statistics, settings: &Settings) -> BTreeMap<&'static str, String> {
+/// What every header says of the statistics.
+fn frame(statistics: &Statistics) -> BTreeMap<&'static str, String> {
     BTreeMap::from([
         (VERSION_KEY, VERSION.to_owned()),
         ("rows", statistics.rows.to_string()),
         ("schema", json(&statistics.schema)),
-        ("settings", json(settings)),
     ])
 }
 
@@ -127,22 +160,14 @@ pub fn could_be_file(beginning: &[u8]) -> bool {
     container::could_begin(beginning)
 }
 
-/// The statistics and settings in a model file.
+/// Reads a model file, of which only a little is in memory at a time.
 ///
 /// # Errors
-/// If a byte was changed, lost or added, or the contents contradict each other.
-pub fn read_file(bytes: &[u8]) -> Result<(Statistics, Settings)> {
-    read_file_from(&bytes)
-}
-
-/// The statistics and settings in a model file, of which only a little is in memory at a time.
-///
-/// # Errors
-/// As for [`read_file`], and if it cannot be read.
-pub fn read_file_from(file: &impl FileParts) -> Result<(Statistics, Settings)> {
+/// If a byte was changed, lost or added, if the contents contradict each other, or if the file cannot be read.
+pub(crate) fn read(file: &impl FileParts) -> Result<Learnt> {
     let mut file = Container::open(file, VERSION_KEY, VERSION)?;
     let (mut statistics, settings) = read_statistics(&mut file)?;
-    let stored = read_derived(&file)?;
+    check_derived(&read_derived(&file)?, &statistics, &settings)?;
     if file.layout.metadata.contains_key(HALF_LIFE) {
         let half_life = parse(&file.layout.metadata, HALF_LIFE)?;
         let young = file.has(YOUNG).then(|| read_young(&file.take_bytes(YOUNG)?)).transpose()?;
@@ -151,10 +176,7 @@ pub fn read_file_from(file: &impl FileParts) -> Result<(Statistics, Settings)> {
         statistics.decay = Some(decay.ok_or_else(wrong)?);
     }
     file.finish()?;
-    if stored != derived(&statistics, &settings) {
-        return Err(refused("its counts contradict what was derived from them".into()));
-    }
-    Ok((statistics, settings))
+    Ok(Learnt::new(statistics, settings))
 }
 
 fn read_young(bytes: &[u8]) -> Result<Statistics> {
@@ -212,6 +234,30 @@ fn read_derived(file: &Container<'_>) -> Result<BTreeMap<usize, Whole>> {
     } else {
         Ok(BTreeMap::new())
     }
+}
+
+/// Refuses derived numbers that cannot belong to these counts. They are not compared with what the formulas of today
+/// make of the counts, which may differ in the last bits from what they made when the file was written; whoever reads
+/// the whole file works them out again.
+fn check_derived(
+    derived: &BTreeMap<usize, Whole>,
+    statistics: &Statistics,
+    settings: &Settings,
+) -> Result<()> {
+    let belongs = |(&column, whole): (&usize, &Whole)| {
+        statistics.factors.iter().any(|factor| match factor {
+            FamilyStatistics::Text(position, text) if *position == column => {
+                let name = &statistics.schema.columns[column].name;
+                let fits = whole.fits(settings, name, text, statistics.classes.len());
+                whole.tokens == text.tokens.len() as u64 && (fits || whole.revision != REVISION)
+            }
+            _ => false,
+        })
+    };
+    if derived.iter().all(belongs) {
+        return Ok(());
+    }
+    Err(refused("its counts contradict what was derived from them".into()))
 }
 
 fn parse<T: serde::de::DeserializeOwned>(metadata: &BTreeMap<String, String>, key: &str) -> Result<T> {

@@ -16,7 +16,7 @@ use crate::families::text::table::{Cell, TokenTable};
 use crate::families::text::{DOCUMENTS_ROW, TOTALS, TextStatistics};
 use crate::model::Model;
 use crate::schema::Schema;
-use crate::settings::Settings;
+use crate::settings::{Selection, Settings};
 use crate::statistics::Statistics;
 use crate::vocabulary::Vocabulary;
 
@@ -24,12 +24,12 @@ use crate::vocabulary::Vocabulary;
 ///
 /// A model of text may know a million words, of which a document has a few. Their counts are looked up in the file, and
 /// only the blocks that hold them are read and checked. The scores are those of the whole model, to the last bit. What
-/// [`read_file`](crate::read_file) checks of the words all together is not checked here: a damaged file is still noticed
+/// [`Learnt::read`](crate::Learnt::read) checks of the words all together is not checked here: a damaged file is still noticed
 /// wherever it is read, but one that somebody made up may be taken for a model in which words are not where they should
 /// be.
 ///
 /// ```
-/// use priory::{Batch, BatchColumn, Column, Kind, ModelFile, Schema, Settings, Statistics, write_file};
+/// use priory::{Batch, BatchColumn, Column, Kind, Learnt, ModelFile, Schema, Settings};
 ///
 /// let schema = Schema::new("class", vec![Column::new("text", Kind::Text)])?;
 /// let document = |class: &str, words: &str| {
@@ -41,12 +41,11 @@ use crate::vocabulary::Vocabulary;
 ///     batch.rows = 1;
 ///     batch
 /// };
-/// let mut statistics = Statistics::empty(&schema);
-/// statistics.observe(&document("spam", "win money now"))?;
-/// statistics.observe(&document("ham", "see you now"))?;
-/// let bytes = write_file(&statistics, &Settings::default());
+/// let mut learnt = Learnt::empty(&schema, Settings::default());
+/// learnt.learn(&document("spam", "win money now"))?;
+/// learnt.learn(&document("ham", "see you now"))?;
 ///
-/// let file = ModelFile::open(bytes)?.expect("nothing stands in the way");
+/// let file = ModelFile::open(learnt.to_bytes())?.expect("nothing stands in the way");
 /// let question = document("", "money money money");
 /// let posterior = file.model_for(&question)?.score(&question)?.normalize();
 /// assert_eq!(file.classes().nth(posterior.best(0)), Some("spam"));
@@ -61,7 +60,8 @@ pub struct ModelFile {
 
 impl ModelFile {
     /// Opens a file; `None` if a few words are not enough to score a document with it, so that it has to be read whole.
-    /// That is so if the model leaves some words out, or if documents have weights that are not whole numbers.
+    /// That is so if the model selects columns or leaves some words out, if documents have weights that are not whole
+    /// numbers, or if another version of the program wrote it, whose arithmetic was different.
     ///
     /// # Errors
     /// If a byte of what is read was changed, lost or added, or the contents contradict each other.
@@ -72,6 +72,10 @@ impl ModelFile {
         }
         let mut rest = parts.container(is_of_words(&parts)?);
         let (mut statistics, settings) = read_frame(&mut rest)?;
+        // Which columns are selected is known only from all that was counted.
+        if settings.select != Selection::All {
+            return Ok(None);
+        }
         let classes = statistics.classes.len();
         let mut derived = read_derived(&rest)?;
         for factor in &mut statistics.factors {

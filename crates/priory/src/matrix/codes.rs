@@ -129,8 +129,8 @@ impl CodeSums {
     pub fn from_bytes(mut bytes: &[u8]) -> Option<Self> {
         let bytes = &mut bytes;
         let (columns, classes) = read_shape(bytes)?;
-        // Every column takes some bytes, so that room is made for no more than there can be.
-        if classes > MOST_CELLS || columns > bytes.len() {
+        // Every column begins with two lengths, so that room is made for no more than there can be.
+        if columns > bytes.len() / 16 {
             return None;
         }
         let weights = Cells::read(bytes, classes)?;
@@ -138,9 +138,7 @@ impl CodeSums {
         for _ in 0..columns {
             let (length, rest) = bytes.split_first_chunk()?;
             *bytes = rest;
-            let length =
-                usize::try_from(u64::from_le_bytes(*length)).ok().filter(|&length| length <= MOST_CELLS)?;
-            sums.columns.push(Cells::read(bytes, length)?);
+            sums.columns.push(Cells::read(bytes, usize::try_from(u64::from_le_bytes(*length)).ok()?)?);
         }
         bytes.is_empty().then_some(sums)
     }

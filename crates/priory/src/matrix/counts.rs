@@ -13,9 +13,6 @@ use super::{Index, Odd, SparseRow, check};
 use crate::moments::engine::{Loop, vectorized};
 use crate::moments::{Cells, LARGEST_WHOLE};
 
-/// Bytes that claim to have more cells than this are refused: room is made for them before they are read.
-const MOST_CELLS: usize = 1 << 31;
-
 /// The sum of every column in every class, exactly.
 #[derive(Debug, Clone)]
 pub struct CountSums {
@@ -167,7 +164,6 @@ impl CountSums {
     pub fn from_bytes(mut bytes: &[u8]) -> Option<Self> {
         let bytes = &mut bytes;
         let (columns, classes) = read_shape(bytes)?;
-        columns.checked_mul(classes).filter(|&cells| cells.max(classes) <= MOST_CELLS)?;
         let weights = Cells::read(bytes, classes)?;
         let counts: Option<Vec<Cells>> = (0..classes).map(|_| Cells::read(bytes, columns)).collect();
         bytes.is_empty().then_some(CountSums { columns, counts: counts?, weights })

@@ -142,39 +142,39 @@ impl Cells {
         (0..self.len()).map(|cell| self.value(cell)).collect()
     }
 
-    /// Appends the canonical bytes: how many cells there are, then each of them that is not zero with its place.
+    /// Appends the canonical bytes: how many cells there are, a bit for each that says whether it holds something, and then
+    /// those that do.
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(&(self.len() as u64).to_le_bytes());
-        let sums: Vec<(usize, Wide)> =
-            (0..self.len()).map(|cell| (cell, self.exact(cell))).filter(|(_, sum)| !sum.is_zero()).collect();
-        out.extend_from_slice(&(sums.len() as u64).to_le_bytes());
-        for (cell, sum) in sums {
-            out.extend_from_slice(&(cell as u64).to_le_bytes());
-            sum.write(out);
+        let bits = out.len();
+        out.resize(bits + self.len().div_ceil(8), 0);
+        for cell in 0..self.len() {
+            let sum = self.exact(cell);
+            if !sum.is_zero() {
+                out[bits + cell / 8] |= 1 << (cell % 8);
+                sum.write(out);
+            }
         }
     }
 
     /// Takes cells off the front of `bytes`; `None` if they are not what [`write`](Self::write) writes, or not `length`.
     pub(crate) fn read(bytes: &mut &[u8], length: usize) -> Option<Cells> {
-        let number = |bytes: &mut &[u8]| {
-            let (first, rest) = bytes.split_first_chunk()?;
-            *bytes = rest;
-            usize::try_from(u64::from_le_bytes(*first)).ok()
-        };
-        if number(bytes)? != length {
+        let (&written, rest) = bytes.split_first_chunk()?;
+        if u64::from_le_bytes(written) != length as u64 {
             return None;
         }
+        // Every cell has its bit in these bytes, so that no more room is made than they can speak of.
+        let (bits, rest) = rest.split_at_checked(length.div_ceil(8))?;
+        *bytes = rest;
         let mut cells = Cells::new(length);
-        for _ in 0..number(bytes)? {
-            let cell = number(bytes)?;
-            let sum = Wide::read(bytes)?;
-            if cell >= length
-                || sum.is_zero()
-                || cells.rest.last_key_value().is_some_and(|(&last, _)| last >= cell)
-            {
-                return None;
+        for (byte, &held) in bits.iter().enumerate().filter(|(_, held)| **held != 0) {
+            for cell in (0..8).filter(|bit| held >> bit & 1 == 1).map(|bit| 8 * byte + bit) {
+                let sum = Wide::read(bytes)?;
+                if cell >= length || sum.is_zero() {
+                    return None;
+                }
+                cells.rest.insert(cell, sum);
             }
-            cells.rest.insert(cell, sum);
         }
         cells.sort_out();
         Some(cells)
@@ -277,7 +277,7 @@ mod tests {
         for end in 0..bytes.len() {
             assert!(Cells::read(&mut &bytes[..end], 2).is_none());
         }
-        bytes[16] = 2; // a cell beyond the end
+        bytes[8] = 1 << 2; // a cell beyond the end
         assert!(Cells::read(&mut bytes.as_slice(), 2).is_none());
     }
 }

@@ -1,6 +1,6 @@
 //! A column of numbers: the data of each class as a histogram, and the density that was fitted to it.
 
-use crate::{Error, Family, FeatureSummary, Model, Result};
+use crate::{Error, FeatureSummary, Model, NumberFamily, Result};
 
 /// The different numbers of a class, in order, and their weights.
 pub(super) type Counted = Vec<(f64, f64)>;
@@ -35,8 +35,6 @@ pub struct Bins {
     pub heights: Vec<Vec<f64>>,
 }
 
-/// Families of whole numbers: they have a probability for each, which stands for everything that rounds to it.
-const WHOLE: [Family; 3] = [Family::Poisson, Family::Geometric, Family::Binomial(None)];
 /// Each point of a curve is the mean of so many, so that a narrow peak is not missed.
 const SAMPLES: usize = 4;
 
@@ -48,7 +46,8 @@ impl Densities {
         counted: Option<&[Counted]>,
         points: usize,
     ) -> Result<Self> {
-        let whole = WHOLE.map(Family::name).contains(&feature.family);
+        // Families of whole numbers have a probability for each, which stands for everything that rounds to it.
+        let whole = feature.family.of_numbers().is_some_and(NumberFamily::is_of_whole_numbers);
         let (mut low, mut high) = range(feature, column, counted)?;
         if whole {
             (low, high) = (low.floor().max(0.0) - 0.5, high.ceil() + 0.5);

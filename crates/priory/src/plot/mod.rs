@@ -6,7 +6,7 @@ mod densities;
 mod regions;
 pub mod svg;
 
-use crate::{Error, Family, FeatureSummary, Features, Kind, Model, Result, Settings, Statistics, Summary};
+use crate::{Error, FeatureSummary, Kind, Learnt, Model, NumberFamily, Result, Summary, TOP_TOKENS};
 
 pub use axis::{Tick, ticks};
 pub use contour::Piece;
@@ -80,8 +80,7 @@ pub const MOST_PANELS: usize = 24;
 /// A model made ready to be drawn.
 #[derive(Debug)]
 pub struct Subject<'a> {
-    statistics: &'a Statistics,
-    settings: &'a Settings,
+    learnt: &'a Learnt,
     model: Model,
     summary: Summary,
 }
@@ -91,9 +90,8 @@ impl<'a> Subject<'a> {
     ///
     /// # Errors
     /// If there are no rows, or the settings do not suit them.
-    pub fn new(statistics: &'a Statistics, settings: &'a Settings) -> Result<Self> {
-        let summary = Summary::new(statistics, settings)?;
-        Ok(Subject { statistics, settings, model: statistics.estimate(settings)?, summary })
+    pub fn new(learnt: &'a Learnt) -> Result<Self> {
+        Ok(Subject { learnt, model: learnt.estimate()?, summary: learnt.summary(TOP_TOKENS)? })
     }
 
     /// The columns that have pictures, those first that help most. A joint table has one picture, a group one for each
@@ -102,7 +100,7 @@ impl<'a> Subject<'a> {
     /// # Errors
     /// If the columns cannot be ranked.
     pub fn ranked(&self) -> Result<Vec<String>> {
-        let features = Features::new(self.statistics, self.settings)?;
+        let features = self.learnt.features()?;
         let used = features.ranked.iter().filter(|rank| rank.used);
         let columns = used.flat_map(|rank| match rank.kind {
             Kind::Text => &[],
@@ -158,7 +156,7 @@ impl<'a> Subject<'a> {
             }
             Kind::Category | Kind::Joint => Drawing::Bars(Bars::new(feature, detail.values)),
             // Numbers that are values of their own have probabilities, not a density.
-            Kind::Number | Kind::Moments if feature.family == Family::Values.name() => {
+            Kind::Number | Kind::Moments if feature.family.of_numbers() == Some(NumberFamily::Values) => {
                 Drawing::Bars(Bars::new(feature, detail.values))
             }
             Kind::Number | Kind::Moments | Kind::Group => {
@@ -169,7 +167,7 @@ impl<'a> Subject<'a> {
         };
         // One column of a group is drawn by itself; a joint table is drawn as a whole.
         let title = if kind == Kind::Group { name } else { &feature.name };
-        Ok(Panel { title: title.to_owned(), family: feature.family.to_owned(), drawing })
+        Ok(Panel { title: title.to_owned(), family: feature.family.to_string(), drawing })
     }
 
     /// Two columns of numbers against each other.
@@ -198,7 +196,7 @@ impl<'a> Subject<'a> {
         let (ranges, names) = ((range(across)?, range(up)?), (across, up));
         let (across_is, up_is) = (self.feature(across)?.0, self.feature(up)?.0);
         let family = match across_is.name == up_is.name {
-            true => across_is.family.to_owned(), // both are in one group
+            true => across_is.family.to_string(), // both are in one group
             false => format!("{}, {}", across_is.family, up_is.family),
         };
         let drawing = Drawing::Regions(Regions::new(&self.model, names, ranges, detail.map)?);
@@ -231,7 +229,7 @@ impl<'a> Subject<'a> {
 
     /// The numbers of each class and their weights, if more was kept than sums.
     fn counted(&self, name: &str, kind: Kind) -> Result<Option<Vec<Counted>>> {
-        Ok(if kind == Kind::Number { Some(self.statistics.numbers(name)?) } else { None })
+        Ok(if kind == Kind::Number { Some(self.learnt.statistics.numbers(name)?) } else { None })
     }
 }
 

@@ -246,7 +246,7 @@ fn draw_bars(svg: &mut Svg, frame: Frame, bars: &Bars) {
         }
     }
     if bars.more > 0 {
-        let text = format!("and {} values more", bars.more);
+        let text = format!("and {} {} more", bars.more, if bars.more == 1 { "value" } else { "values" });
         svg.text(frame.x + frame.width, frame.y + frame.height + 36.0, "soft end", &text);
     }
 }

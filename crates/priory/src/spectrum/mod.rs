@@ -310,6 +310,12 @@ impl Spectrum {
         total
     }
 
+    /// What a class counts of a number, without this weight of it.
+    pub(crate) fn count_without(&self, x: f64, class: usize, weight: f64) -> f64 {
+        let id = self.index.get((ordered_bits(x) >> self.level, class as u32), &self.cells);
+        id.map_or(0.0, |id| self.counts.get_without(id as usize, 0, weight))
+    }
+
     /// The numbers of each class and their weights, in order. A cell of several numbers stands for the one in its
     /// middle. The spectrum is canonical. Perhaps a number of some class and weight is to be left out.
     pub(crate) fn by_class(&self, classes: usize, gone: Option<(f64, usize, f64)>) -> Vec<Vec<Weighed>> {

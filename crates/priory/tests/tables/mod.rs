@@ -1,6 +1,6 @@
 //! Random tables with a column of every kind.
 
-use priory::{Batch, BatchColumn, Column, Kind, Schema, Settings, Statistics, write_file};
+use priory::{Batch, BatchColumn, Column, Kind, Learnt, Schema, Settings, Statistics};
 use proptest::prelude::*;
 
 /// A row as a reader might hand it over: class, weight, features; `None` is missing.
@@ -76,7 +76,7 @@ pub(crate) fn batch(rows: &[Row]) -> Batch {
 }
 
 pub(crate) fn bytes(statistics: &Statistics) -> Vec<u8> {
-    write_file(statistics, &Settings::default())
+    Learnt::new(statistics.clone(), Settings::default()).to_bytes()
 }
 
 pub(crate) fn rows(most: usize) -> impl Strategy<Value = Vec<Row>> {

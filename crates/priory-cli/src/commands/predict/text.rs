@@ -68,7 +68,7 @@ impl<'a> Lines<'a> {
         text.extend_from_slice(prediction.as_bytes());
         for &p in probabilities.into_iter().flatten() {
             text.push(b',');
-            push_probability(p, text);
+            self.syntax.push_probability(p, text);
         }
         text.push(b'\n');
     }
@@ -97,7 +97,7 @@ impl<'a> Lines<'a> {
                 text.extend_from_slice(if i == 0 { b"" } else { b"," });
                 text.extend_from_slice(name.as_bytes());
                 text.push(b':');
-                push_probability(p, text);
+                self.syntax.push_probability(p, text);
             }
             text.push(b'}');
         }
@@ -115,9 +115,18 @@ impl Syntax {
             Syntax::Csv => text.into(),
         }
     }
+
+    /// What is not a number has no digits: it is called `NaN`, and in JSON, which has no word for it, `null`.
+    fn push_probability(self, p: f64, line: &mut Vec<u8>) {
+        match self {
+            _ if p.is_finite() => push_probability(p, line),
+            Syntax::Csv => line.extend_from_slice(b"NaN"),
+            Syntax::Json => line.extend_from_slice(b"null"),
+        }
+    }
 }
 
-/// Writes a probability as `{p}` would, in the fewest digits that mean this very f64, but in a fraction of the time: a
+/// Writes a probability, which is finite, as `{p}` would, in the fewest digits that mean this very f64, but in a fraction of the time: a
 /// table of millions of rows has many of them.
 fn push_probability(p: f64, line: &mut Vec<u8>) {
     let mut digits = zmij::Buffer::new();
@@ -142,6 +151,15 @@ fn push_probability(p: f64, line: &mut Vec<u8>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_not_a_number_is_written_without_digits() {
+        for (syntax, expected) in [(Syntax::Csv, "NaN"), (Syntax::Json, "null")] {
+            let mut line = Vec::new();
+            syntax.push_probability(f64::NAN, &mut line);
+            assert_eq!(String::from_utf8_lossy(&line), expected);
+        }
+    }
 
     #[test]
     fn probabilities_are_written_as_rust_writes_them() {

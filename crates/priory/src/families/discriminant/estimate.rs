@@ -1,6 +1,6 @@
 //! From the sums of a group to the normal distributions of its classes.
 
-use super::normal::{Covariance, GroupLikelihood, Normals};
+use super::normal::{Covariance, GroupLikelihood, Loss, Normals};
 use super::spread::{Everybody, Spread};
 use super::triangle::Triangle;
 use super::{GroupStatistics, regularize};
@@ -9,13 +9,16 @@ use crate::error::{Error, Result};
 use crate::families::Removed;
 use crate::families::number::floored;
 use crate::schema::Schema;
-use crate::settings::{Discriminant, Divisor, Regularization, Settings};
+use crate::settings::{Discriminant, Divisor, Regularization, Settings, VarianceFloor};
 
 /// A group of columns made ready for estimation.
 pub(crate) struct GroupEstimate<'a> {
     statistics: &'a GroupStatistics,
     settings: &'a Settings,
     classes: Vec<Spread>,
+    everybody: Vec<Everybody>,
+    /// Whether something is missing in some row.
+    is_incomplete: bool,
     pub(crate) normals: Normals,
 }
 
@@ -38,47 +41,119 @@ impl<'a> GroupEstimate<'a> {
                 Error::Settings(format!("`{name}` cannot be part of a group: its numbers are too large"))
             })
         });
-        let normals = fit(&classes, &everybody.collect::<Result<Vec<_>>>()?, settings);
-        Ok(GroupEstimate { statistics, settings, classes, normals })
+        let everybody = everybody.collect::<Result<Vec<_>>>()?;
+        let discriminant = settings.discriminant.unwrap_or_default();
+        let normals = fit(&classes, &everybody, discriminant, settings.variance_floor);
+        let is_incomplete = (statistics.classes.iter()).any(|sums| {
+            !sums.alone.is_empty() || sums.moments.iter().any(|column| !column.missing.is_zero())
+        });
+        Ok(GroupEstimate { statistics, settings, classes, everybody, is_incomplete, normals })
     }
 
-    /// The word for it.
-    pub(crate) fn family(&self) -> &'static str {
-        match self.settings.discriminant.unwrap_or_default() {
-            Discriminant::Linear(_) => "linear discriminant",
-            Discriminant::Quadratic(_) => "quadratic discriminant",
-            Discriminant::Regularized(_) => "regularized discriminant",
-        }
+    /// How the columns belong together.
+    pub(crate) fn discriminant(&self) -> Discriminant {
+        self.settings.discriminant.unwrap_or_default()
     }
 
     pub(crate) fn likelihood(&self) -> GroupLikelihood {
         GroupLikelihood::new(self.statistics.columns.clone(), self.normals.clone())
     }
 
-    /// log p(x | class) for every class, as if this training row had not been there.
-    pub(crate) fn ln_without(&self, batch: &Batch, row: usize, removed: Removed) -> Vec<f64> {
-        let columns = &self.statistics.columns;
-        let values: Vec<f64> = columns.iter().map(|&column| batch.numbers(column)[row]).collect();
-        let mut sums = self.statistics.classes[removed.class].clone();
-        sums.add(&values, -removed.weight);
+    /// Turns the log-likelihoods of a batch into those that training rows would have without themselves. How much is
+    /// regularized, and what is taken from all classes together, stays as all rows say.
+    pub(crate) fn leave_out(&self, batch: &Batch, learnt: &[(usize, Removed)], ln: &mut [f64]) {
+        let columns: Vec<&[f64]> =
+            self.statistics.columns.iter().map(|&column| batch.numbers(column)).collect();
+        let likelihood = self.likelihood();
+        let rows = self.classes.iter().map(|class| class.weight.at(0, 0));
+        let (all, known) = (rows.clone().sum(), rows.filter(|&rows| rows > 0.0).count() as f64);
+        let mut values = vec![0.0; columns.len()];
+        for &(row, removed) in learnt {
+            values.iter_mut().zip(&columns).for_each(|(value, column)| *value = column[row]);
+            if values.iter().all(|x| x.is_nan()) {
+                continue;
+            }
+            let ln = &mut ln[row * self.classes.len()..][..self.classes.len()];
+            if !self.take_out(&likelihood, &values, removed, (all, known), ln) {
+                ln.copy_from_slice(&self.fitted_without(&values, removed));
+            }
+        }
+    }
+
+    /// The closed form, where there is one: nothing is missing, and covariances are not regularized. The pair is the weight
+    /// of all rows, and how many classes have any.
+    fn take_out(
+        &self,
+        likelihood: &GroupLikelihood,
+        values: &[f64],
+        removed: Removed,
+        (all, means): (f64, f64),
+        ln: &mut [f64],
+    ) -> bool {
+        let of_class = self.classes[removed.class].weight.at(0, 0);
+        let left = of_class - removed.weight;
+        // What sums of squares are divided by, before and after.
+        let divisors = match self.settings.discriminant.unwrap_or_default() {
+            Discriminant::Linear(divisor) => {
+                [all, all - removed.weight].map(|rows| rows / correction(divisor, rows, means))
+            }
+            // A class without rows takes its covariance from all others.
+            Discriminant::Quadratic(divisor) if means == self.classes.len() as f64 => {
+                [of_class, left].map(|rows| rows / correction(divisor, rows, 1.0))
+            }
+            Discriminant::Quadratic(_) | Discriminant::Regularized(_) => return false,
+        };
+        if self.is_incomplete || left <= 1e-4 * of_class {
+            return false;
+        }
+        let loss = Loss {
+            class: removed.class,
+            share: removed.weight * of_class / left / divisors[0],
+            scale: divisors[0] / divisors[1],
+            stretch: of_class / left,
+        };
+        let is_floored = |column: usize, variance: f64| {
+            floored(variance, self.everybody[column].variance, self.settings.variance_floor) != variance
+        };
+        likelihood.take_out(values, &loss, is_floored, ln)
+    }
+
+    /// log p(x | class) for every class, of distributions that are fitted anew without a row.
+    fn fitted_without(&self, values: &[f64], removed: Removed) -> Vec<f64> {
         let mut classes = self.classes.clone();
-        classes[removed.class] = Spread::read(&sums);
-        let pooled = self.statistics.pooled().into_iter().zip(&values).map(|(mut moments, &x)| {
-            moments.add(x, -removed.weight);
-            // Without a row the variance is no larger than what the sums of all could hold, or nearly.
-            Everybody::read(&moments).unwrap_or(Everybody { mean: 0.0, variance: f64::MAX })
+        let mut fit_with = |rest: Spread| {
+            classes[removed.class] = rest;
+            fit(&classes, &self.everybody, self.chosen(), self.settings.variance_floor)
+        };
+        let rest = self.classes[removed.class].without(values, removed.weight);
+        let normals = rest.filter(|_| !self.is_incomplete).map(&mut fit_with).filter(Normals::are_firm);
+        let normals = normals.unwrap_or_else(|| {
+            let mut sums = self.statistics.classes[removed.class].clone();
+            sums.add(values, -removed.weight);
+            fit_with(Spread::read(&sums))
         });
-        let normals = fit(&classes, &pooled.collect::<Vec<_>>(), self.settings);
-        GroupLikelihood::new(columns.clone(), normals).ln(batch, row)
+        GroupLikelihood::new(self.statistics.columns.clone(), normals).ln_of(values)
+    }
+
+    /// What was asked for, or else chosen from all rows.
+    fn chosen(&self) -> Discriminant {
+        match self.normals.amounts {
+            Some(amounts) => Discriminant::Regularized(Some(amounts)),
+            None => self.settings.discriminant.unwrap_or_default(),
+        }
     }
 }
 
 /// The distributions of the classes.
-fn fit(classes: &[Spread], everybody: &[Everybody], settings: &Settings) -> Normals {
+fn fit(
+    classes: &[Spread],
+    everybody: &[Everybody],
+    discriminant: Discriminant,
+    variance_floor: VarianceFloor,
+) -> Normals {
     let size = everybody.len();
     let within = Spread::within(classes, size);
-    let floor =
-        |column: usize, variance: f64| floored(variance, everybody[column].variance, settings.variance_floor);
+    let floor = |column: usize, variance: f64| floored(variance, everybody[column].variance, variance_floor);
     let mean = classes.iter().map(|class| {
         let of = |column: usize| match class.weight.at(column, column) > 0.0 {
             true => class.mean[column],
@@ -95,7 +170,7 @@ fn fit(classes: &[Spread], everybody: &[Everybody], settings: &Settings) -> Norm
     };
     let covariance = |matrix: &Triangle, cut: f64| Covariance::new(matrix, cut, &floor);
     let mut amounts = None;
-    let covariances = match settings.discriminant.unwrap_or_default() {
+    let covariances = match discriminant {
         Discriminant::Linear(divisor) => {
             let known = |i, j| classes.iter().filter(|class| class.weight.at(i, j) > 0.0).count() as f64;
             let shared = Triangle::from_fn(size, |i, j| {
@@ -146,5 +221,85 @@ fn correction(divisor: Divisor, rows: f64, means: f64) -> f64 {
     match divisor {
         Divisor::Freedom if rows > means => rows / (rows - means),
         Divisor::Freedom | Divisor::Rows => 1.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::GroupSums;
+    use super::*;
+    use crate::batch::BatchColumn;
+
+    /// Class, weight and three numbers; the third may be constant.
+    type Row = (usize, f64, [f64; 3]);
+
+    fn statistics(rows: &[Row]) -> GroupStatistics {
+        let mut statistics = GroupStatistics::empty(vec![0, 1, 2]);
+        statistics.classes = vec![GroupSums::empty(3); 3];
+        rows.iter().for_each(|(class, weight, values)| statistics.classes[*class].add(values, *weight));
+        statistics.canonical(&[0, 1, 2])
+    }
+
+    fn rows() -> impl Strategy<Value = Vec<Row>> {
+        let number = || prop_oneof![20 => -3.0..3.0f64, 2 => (-2i32..2).prop_map(f64::from)];
+        let missing = prop_oneof![1 => Just(0.0), 1 => Just(0.04)];
+        let weight = prop_oneof![4 => Just(1.0), 1 => Just(0.5), 1 => Just(2.0)];
+        let row = (0usize..3, weight, [number(), number(), number()], [0.0..1.0f64, 0.0..1.0, 0.0..1.0]);
+        (missing, any::<bool>(), prop::collection::vec(row, 4..30)).prop_map(|(missing, constant, rows)| {
+            let value = |x: f64, u: f64| if u < missing { f64::NAN } else { x };
+            let row = |(class, weight, x, u): (usize, f64, [f64; 3], [f64; 3])| {
+                // The second follows the first.
+                let third = if constant { 7.0 } else { x[2] };
+                (class, weight, [value(x[0], u[0]), value(x[0] + x[1], u[1]), value(third, u[2])])
+            };
+            rows.into_iter().map(row).collect()
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        /// All that follows from the sums without the row; what it is compared with, and how much is regularized, stays.
+        #[test]
+        fn leaving_a_row_out_is_fitting_without_it(
+            rows in rows(),
+            discriminant in prop::sample::select(vec![
+                Discriminant::Linear(Divisor::Rows),
+                Discriminant::Linear(Divisor::Freedom),
+                Discriminant::Quadratic(Divisor::Rows),
+                Discriminant::Quadratic(Divisor::Freedom),
+                Discriminant::Regularized(None),
+                Discriminant::Regularized(Some(Regularization { shared: 0.3, diagonal: 0.2 })),
+            ]),
+        ) {
+            let settings = Settings { discriminant: Some(discriminant), ..Settings::default() };
+            let columns: Vec<crate::Column> =
+                ["a", "b", "c"].map(|name| crate::Column::new(name, crate::Kind::Group)).to_vec();
+            let schema = Schema::new("class", columns).unwrap();
+            let whole = statistics(&rows);
+            let estimate = GroupEstimate::new(&whole, &settings, &schema).unwrap();
+            let mut batch = Batch::new(&schema);
+            batch.rows = rows.len();
+            for (i, column) in batch.columns.iter_mut().enumerate() {
+                *column = BatchColumn::Number(rows.iter().map(|row| row.2[i]).collect());
+            }
+            let learnt: Vec<(usize, Removed)> =
+                rows.iter().map(|&(class, weight, _)| Removed { class, weight }).enumerate().collect();
+            let mut found = vec![0.0; 3 * rows.len()];
+            estimate.likelihood().add_log_likelihood(&batch, &mut found);
+            estimate.leave_out(&batch, &learnt, &mut found);
+            for (row, found) in found.chunks_exact(3).enumerate() {
+                let mut rest = rows.clone();
+                rest.remove(row);
+                let classes: Vec<Spread> = statistics(&rest).classes.iter().map(Spread::read).collect();
+                let normals = fit(&classes, &estimate.everybody, estimate.chosen(), settings.variance_floor);
+                let expected = GroupLikelihood::new(vec![0, 1, 2], normals).ln(&batch, row);
+                for (found, expected) in found.iter().zip(expected) {
+                    prop_assert!((found - expected).abs() <= 1e-10 * expected.abs().max(1.0), "row {row}: {found} {expected}");
+                }
+            }
+        }
     }
 }

@@ -19,6 +19,11 @@ use crate::settings::Regularization;
 /// The least share of a column's variance that the columns before it may leave unexplained.
 const LEAST_UNEXPLAINED: f64 = 1e-9;
 
+/// The least share of its size that a covariance may keep when a row is taken out of it by a formula.
+const LEAST_KEPT: f64 = 0.1;
+/// What columns leave unexplained at least where no more than a few digits are lost to rounding.
+const FIRM: f64 = 1e-4;
+
 /// The distributions of all classes.
 #[derive(Debug, Clone)]
 pub(crate) struct Normals {
@@ -38,12 +43,16 @@ pub(crate) struct Covariance {
     deviation: Vec<f64>,
     correlation: Triangle,
     factor: Triangle,
+    /// Whether it is the matrix that was given, nothing raised or cut.
+    is_plain: bool,
 }
 
 /// A matrix of correlations, and its factor.
 pub(super) struct Correlation {
     matrix: Triangle,
     pub(super) factor: Triangle,
+    /// Whether nothing was cut.
+    is_plain: bool,
 }
 
 impl Covariance {
@@ -54,8 +63,14 @@ impl Covariance {
             matrix.diagonal().enumerate().map(|(i, variance)| libm::sqrt(floor(i, variance))).collect();
         let correlations =
             Triangle::from_fn(deviation.len(), |i, j| matrix.at(i, j) / deviation[i] / deviation[j]);
-        let Correlation { matrix, factor } = positive_definite(&correlations, cut);
-        Covariance { deviation, correlation: matrix, factor }
+        let Correlation { matrix: correlation, factor, is_plain } = positive_definite(&correlations, cut);
+        let raised = matrix.diagonal().enumerate().any(|(i, variance)| floor(i, variance) != variance);
+        Covariance { deviation, correlation, factor, is_plain: is_plain && !raised }
+    }
+
+    /// Whether it is far from singular, so that little is lost to rounding.
+    fn is_firm(&self) -> bool {
+        self.factor.diagonal().all(|root| root * root >= FIRM)
     }
 
     /// The covariance of two columns.
@@ -67,7 +82,8 @@ impl Covariance {
     fn select(&self, kept: &[usize]) -> Self {
         let correlation = self.correlation.select(kept);
         let factor = correlation.cholesky(f64::MIN_POSITIVE).unwrap_or_else(|| identity(kept.len()));
-        Covariance { deviation: kept.iter().map(|&i| self.deviation[i]).collect(), correlation, factor }
+        let deviation = kept.iter().map(|&i| self.deviation[i]).collect();
+        Covariance { deviation, correlation, factor, is_plain: false }
     }
 }
 
@@ -85,10 +101,11 @@ pub(super) fn positive_definite(correlations: &Triangle, cut: f64) -> Correlatio
     for share in shares {
         let matrix = cut_by(share);
         if let Some(factor) = matrix.cholesky(LEAST_UNEXPLAINED) {
-            return Correlation { matrix, factor };
+            return Correlation { matrix, factor, is_plain: cut == 0.0 && share == 0.0 };
         }
     }
-    Correlation { matrix: identity(correlations.size()), factor: identity(correlations.size()) }
+    let [matrix, factor] = [identity(correlations.size()), identity(correlations.size())];
+    Correlation { matrix, factor, is_plain: false }
 }
 
 fn identity(size: usize) -> Triangle {
@@ -99,6 +116,11 @@ impl Normals {
     /// How many classes there are.
     pub(crate) fn classes(&self) -> usize {
         self.mean.len()
+    }
+
+    /// Whether all covariances are far from singular.
+    pub(super) fn are_firm(&self) -> bool {
+        self.covariances.iter().all(Covariance::is_firm)
     }
 
     /// How many free parameters there are: means, and as many covariances as there are.
@@ -144,6 +166,17 @@ struct Space {
     deviation: Vec<f64>,
     whitener: Triangle,
     log_peak: f64,
+    /// Whether a row can be taken out of its covariance by a formula.
+    is_plain: bool,
+}
+
+/// What a row takes away from a covariance Σ: what is left is `scale` (Σ − `share` u uᵀ), where u leads from the mean of its
+/// class to the row. That mean moves away, so that u becomes `stretch` times as long.
+pub(super) struct Loss {
+    pub(super) class: usize,
+    pub(super) share: f64,
+    pub(super) scale: f64,
+    pub(super) stretch: f64,
 }
 
 impl Space {
@@ -156,6 +189,7 @@ impl Space {
             deviation: covariance.deviation.clone(),
             whitener: covariance.factor.inverse(),
             log_peak: -0.5 * d * libm::log(2.0 * PI) - deviations - volume(&mut covariance.factor.diagonal()),
+            is_plain: covariance.is_plain && covariance.is_firm(),
         }
     }
 
@@ -247,8 +281,13 @@ impl GroupLikelihood {
 
     /// log p(x | class) of one row for each class.
     pub(crate) fn ln(&self, batch: &Batch, row: usize) -> Vec<f64> {
-        let columns: Vec<&[f64]> =
-            self.columns.iter().map(|&column| &batch.numbers(column)[row..=row]).collect();
+        let point: Vec<f64> = self.columns.iter().map(|&column| batch.numbers(column)[row]).collect();
+        self.ln_of(&point)
+    }
+
+    /// The same of a point; what is not a number is missing.
+    pub(super) fn ln_of(&self, point: &[f64]) -> Vec<f64> {
+        let columns: Vec<&[f64]> = point.iter().map(std::slice::from_ref).collect();
         let mut scores = vec![0.0; self.normals.classes()];
         self.add(&columns, &mut scores);
         scores
@@ -271,6 +310,56 @@ impl GroupLikelihood {
             let columns: Vec<&[f64]> = known.iter().map(|&i| columns[i]).collect();
             Ready::new(&self.normals.select(known)).add(&columns, rows, scores);
         }
+    }
+
+    /// Replaces log p(x | class) of the classes whose covariance loses a row by what it is without the row, in which nothing
+    /// is missing. With v = Σ^(−½) u and q = 1 − share |v|² (Sherman and Morrison 1950),
+    ///
+    /// ```text
+    /// ln |Σ'| = ln |Σ| + d ln scale + ln q,    yᵀ Σ'⁻¹ y = (yᵀ Σ⁻¹ y + share (vᵀ Σ^(−½) y)² / q) / scale
+    /// ```
+    ///
+    /// False, and nothing is replaced, if the covariance is not just that of the rows, or hardly anything is left of it;
+    /// `is_floored` says whether a variance is raised.
+    pub(super) fn take_out(
+        &self,
+        point: &[f64],
+        loss: &Loss,
+        is_floored: impl Fn(usize, f64) -> bool,
+        ln: &mut [f64],
+    ) -> bool {
+        let Ready { classes, spaces, shift } = &self.complete;
+        let (space, of_space) = match spaces.as_slice() {
+            [shared] => (shared, 0..*classes),
+            own => (&own[loss.class], loss.class..loss.class + 1),
+        };
+        let mean = &self.normals.mean[loss.class];
+        let is_raised = |i: usize| {
+            let gap = point[i] - mean[i];
+            is_floored(i, loss.scale * (space.deviation[i] * space.deviation[i] - loss.share * gap * gap))
+        };
+        if !space.is_plain || (0..point.len()).any(is_raised) {
+            return false;
+        }
+        let image = space.map(point);
+        let own: Vec<f64> = image.iter().zip(&shift[loss.class]).map(|(x, mean)| x - mean).collect();
+        let kept = 1.0 - loss.share * own.iter().map(|v| v * v).sum::<f64>();
+        // A missing value is not a number, and ends here.
+        if kept.is_nan() || kept < LEAST_KEPT {
+            return false;
+        }
+        let log_volume = point.len() as f64 * libm::log(loss.scale) + libm::log(kept);
+        for class in of_space {
+            let (mut square, mut product) = (0.0, 0.0);
+            for ((x, mean), v) in image.iter().zip(&shift[class]).zip(&own) {
+                square += (x - mean) * (x - mean);
+                product += (x - mean) * v;
+            }
+            let stretch = if class == loss.class { loss.stretch * loss.stretch } else { 1.0 };
+            let distance = stretch * (square + loss.share * product * product / kept) / loss.scale;
+            ln[class] = space.log_peak - 0.5 * (log_volume + distance);
+        }
+        true
     }
 
     /// The log-odds of the second of two classes as b + Σ w x, if they share one covariance: b, and a weight for each

@@ -39,6 +39,32 @@ impl Spread {
         Spread { weight, mean, covariance }
     }
 
+    /// What is left without a row. Nothing may be missing in the class. `None` if something is missing in the row, or if it
+    /// is nearly all there is or nearly all of a variance, so that the differences would have no digits left.
+    pub(super) fn without(&self, values: &[f64], weight: f64) -> Option<Spread> {
+        const FEWEST_LEFT: f64 = 1e-2;
+        let size = values.len();
+        let n = self.weight.at(0, 0);
+        let rest = n - weight;
+        let gap: Vec<f64> = values.iter().zip(&self.mean).map(|(x, mean)| x - mean).collect();
+        let gone = weight / rest * n;
+        let digits_left = |i: usize| {
+            let squares = n * self.covariance.at(i, i);
+            squares - gone * gap[i] * gap[i] >= FEWEST_LEFT * squares
+        };
+        // A missing value is not a number, and fails here.
+        if !(rest > FEWEST_LEFT * n && (0..size).all(digits_left)) {
+            return None;
+        }
+        Some(Spread {
+            weight: Triangle::from_fn(size, |_, _| rest),
+            mean: self.mean.iter().zip(&gap).map(|(mean, gap)| mean - gap * weight / rest).collect(),
+            covariance: Triangle::from_fn(size, |i, j| {
+                (n * self.covariance.at(i, j) - gone * gap[i] * gap[j]) / rest
+            }),
+        })
+    }
+
     /// The covariance that all classes share, each weighted with its rows. Its means are zero.
     pub(super) fn within(classes: &[Spread], size: usize) -> Spread {
         let sum = |i, j, of: &dyn Fn(&Spread) -> f64| -> f64 {

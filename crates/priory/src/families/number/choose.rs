@@ -11,12 +11,15 @@
 //! later one must be better by a margin. Supervised cuts (`mdl`) cannot be judged like this, and ranges, binomials and
 //! mixtures are left to those who ask for them: kernels and histograms do their work.
 
+use super::family::{How, NumberFamily};
 use super::kernel;
-use super::numbers::NumberColumn;
+use super::numbers::{NumberColumn, Numbers, unit};
 use super::tree::Tree;
-use super::without_one::ln_without_one;
+use super::without_one::{self, WithoutOne};
+use crate::error::{Error, Result};
 use crate::estimate::Smoother;
-use crate::settings::{Family, VarianceFloor};
+use crate::settings::VarianceFloor;
+use crate::spectrum::Weighed;
 
 /// A less simple family is better by at least so many nats per row.
 const MARGIN: f64 = 0.01;
@@ -33,76 +36,100 @@ const NEAR_GAUSSIAN: f64 = 1e-3;
 /// A family and how it compares.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Choice {
-    pub(crate) family: Family,
-    /// Nats per row by which the family is better than a Gaussian with inferred mean and variance.
-    pub(crate) better_than_gaussian: f64,
+    pub(crate) family: NumberFamily,
+    /// Nats per row by which the family is better than a Gaussian with inferred mean and variance; `None` if no Gaussian
+    /// can be fitted, since the variance of the numbers is beyond what an f64 can hold.
+    pub(crate) better_than_gaussian: Option<f64>,
 }
 
 /// The family for a column.
-pub(crate) fn choose(column: &NumberColumn, smoother: &Smoother<f64>, spectrum: bool) -> Choice {
-    let simplest = Choice { family: Family::Student, better_than_gaussian: 0.0 };
+///
+/// # Errors
+/// If the numbers are too large for a Gaussian, and nothing else was kept of them than their sums.
+pub(crate) fn choose(rest: &WithoutOne<'_>, smoother: &Smoother<f64>, name: &str) -> Result<Choice> {
+    let column = &*rest.column;
+    let spectrum = rest.statistics.spectrum.is_some();
     let n = column.pooled.weight;
-    if !spectrum || n < FEWEST_ROWS || column.pooled.cells.len() < 2 {
-        return simplest;
+    if !column.pooled.variance.is_finite() || column.is_too_close() {
+        if !spectrum {
+            return Err(Error::Settings(format!(
+                "`{name}` cannot be {}: its numbers are too large, and only its sums were kept; train it as a number",
+                NumberFamily::Student
+            )));
+        }
+        // The bins of the histogram need more rows.
+        let family = if n < FEWEST_ROWS { NumberFamily::Proportional } else { NumberFamily::Histogram };
+        return Ok(Choice { family, better_than_gaussian: None });
     }
-    if !column.pooled.variance.is_finite() {
-        return Choice { family: Family::Histogram, better_than_gaussian: 0.0 };
+    if !spectrum || n < FEWEST_ROWS || column.pooled.cells.len() < 2 {
+        return Ok(Choice { family: NumberFamily::Student, better_than_gaussian: Some(0.0) });
     }
     let ln_resolution = libm::log(column.resolution().unwrap_or(1.0));
-    let judge = Judge { column, smoother, ln_resolution };
-    let gaussian = judge.density(Family::Student) / n;
-    let mut best = (Family::Student, gaussian);
-    let mut consider = |family: Family, likelihood: f64| {
+    let unit = unit(n);
+    let judge = Judge { rest, column, smoother, ln_resolution, unit };
+    let n = n * unit;
+    let gaussian = judge.density(NumberFamily::Student) / n;
+    let mut best = (NumberFamily::Student, gaussian);
+    let mut consider = |family: NumberFamily, likelihood: f64| {
         if likelihood / n > best.1 + MARGIN {
             best = (family, likelihood / n);
         }
     };
     let (least, whole) = (column.pooled.least(), column.is_whole());
     if least >= 0.0 && !whole {
-        consider(Family::Exponential, judge.density(Family::Exponential));
+        consider(NumberFamily::Exponential, judge.density(NumberFamily::Exponential));
     }
     if least >= 0.0 && whole {
-        consider(Family::Poisson, judge.density(Family::Poisson));
-        consider(Family::Geometric, judge.density(Family::Geometric));
+        consider(NumberFamily::Poisson, judge.density(NumberFamily::Poisson));
+        consider(NumberFamily::Geometric, judge.density(NumberFamily::Geometric));
     }
     // Close together and far from zero, these look like Gaussians.
     if least > 0.0 && column.pooled.variance > NEAR_GAUSSIAN * column.pooled.mean * column.pooled.mean {
-        consider(Family::LogNormal, judge.density(Family::LogNormal));
-        consider(Family::Gamma, judge.density(Family::Gamma));
+        consider(NumberFamily::LogNormal, judge.density(NumberFamily::LogNormal));
+        consider(NumberFamily::Gamma, judge.density(NumberFamily::Gamma));
     }
     if column.exact && column.pooled.cells.len() <= MOST_VALUES {
-        consider(Family::Values, judge.sum(Family::Values, |ln| ln));
+        consider(NumberFamily::Values, judge.sum(NumberFamily::Values, |ln| ln));
     }
     if column.pooled.cells.len() >= FEWEST_FOR_KERNEL {
-        consider(Family::Kernel, judge.kernel());
+        consider(NumberFamily::Kernel, judge.kernel());
     }
-    consider(Family::Histogram, judge.histogram());
-    Choice { family: best.0, better_than_gaussian: best.1 - gaussian }
+    consider(NumberFamily::Histogram, judge.histogram());
+    Ok(Choice { family: best.0, better_than_gaussian: Some(best.1 - gaussian) })
 }
 
-/// Log-likelihoods of all rows of a column, each without itself.
+/// Log-likelihoods of all rows of a column, each without itself, in [units](unit()) of the weight of the column.
 struct Judge<'a> {
+    rest: &'a WithoutOne<'a>,
     column: &'a NumberColumn,
     smoother: &'a Smoother<f64>,
     ln_resolution: f64,
+    unit: f64,
 }
 
 impl Judge<'_> {
     /// A density, from its class without the row.
-    fn density(&self, family: Family) -> f64 {
+    fn density(&self, family: NumberFamily) -> f64 {
         self.sum(family, |ln| (ln + self.ln_resolution).min(0.0))
     }
 
     /// The sum over all numbers of all classes.
-    fn sum(&self, family: Family, judged: impl Fn(f64) -> f64) -> f64 {
-        let ln = ln_without_one(self.column, family, VarianceFloor::default(), self.smoother);
-        let classes = self.column.classes.iter().zip(&ln);
-        let cells = classes.flat_map(|(class, ln)| class.cells.iter().zip(ln));
-        cells.map(|(cell, &ln)| cell.weight * judged(ln)).sum()
+    fn sum(&self, family: NumberFamily, judged: impl Fn(f64) -> f64) -> f64 {
+        let how = How { floor: VarianceFloor::default(), smoother: self.smoother };
+        let Some(own) = without_one::own(self.rest.clone(), family, &how) else {
+            return f64::NEG_INFINITY;
+        };
+        let of_class = |(class, numbers): (usize, &Numbers)| -> f64 {
+            let row = |cell: &Weighed| {
+                cell.weight * self.unit * judged(own(class, cell.value, cell.weight.min(1.0)))
+            };
+            numbers.cells.iter().map(row).sum()
+        };
+        self.column.classes.iter().enumerate().map(of_class).sum()
     }
 
     fn kernel(&self) -> f64 {
-        kernel::best_factor(self.column).1 + self.column.pooled.weight * self.ln_resolution
+        kernel::best_factor(self.column).1 + self.column.pooled.weight * self.unit * self.ln_resolution
     }
 
     fn histogram(&self) -> f64 {
@@ -112,7 +139,8 @@ impl Judge<'_> {
             let bin = tree.bins.bin(cell.value);
             // The cuts were drawn around this number too: without it the bin would weigh less for its width.
             let drawn = libm::log1p(-1.0 / tree.bins.pooled[bin].max(2.0));
-            within += cell.weight * (tree.bins.ln_within(bin, cell.value) + drawn + self.ln_resolution);
+            let ln = tree.bins.ln_within(bin, cell.value) + drawn + self.ln_resolution;
+            within += cell.weight * self.unit * ln;
         }
         tree.leave_one_out + within
     }

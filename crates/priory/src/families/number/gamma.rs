@@ -6,14 +6,30 @@
 
 use std::f64::consts::PI;
 
-use super::numbers::{NumberColumn, Numbers};
+use super::density::{Density, Fitted, of_each_class};
+use super::family::{Fit, How, Support};
+use super::numbers::{NumberColumn, Numbers, unit};
+use super::without_one::{Own, WithoutOne};
+
+/// The family: a gamma distribution for each class.
+pub(super) struct SeveralEvents;
+
+impl Fit for SeveralEvents {
+    fn support(&self) -> Support {
+        Support::AboveZero
+    }
+
+    fn fit(&self, column: &NumberColumn, _: &How<'_>) -> Fitted {
+        of_each_class(Gamma::fit_all(column))
+    }
+}
 
 /// Larger shapes are a single number for all that matters.
 const LARGEST_SHAPE: f64 = 1e100;
 
 /// shape ln shape − shape − ln Γ(shape), which for large shapes is a small difference of large numbers, and then Stirling's
 /// series.
-fn stirling_rest(shape: f64) -> f64 {
+pub(crate) fn stirling_rest(shape: f64) -> f64 {
     if shape < 100.0 {
         return shape * libm::log(shape) - shape - libm::lgamma(shape);
     }
@@ -27,6 +43,7 @@ fn stirling_rest(shape: f64) -> f64 {
 pub(crate) struct Gamma {
     pub(crate) shape: f64,
     pub(crate) rate: f64,
+    mean: f64,
 }
 
 /// What is needed of some numbers: weight, mean, mean of logarithms.
@@ -43,16 +60,17 @@ impl LogMean {
         LogMean { weight: numbers.weight, mean: numbers.mean, mean_of_ln: ln.mean }
     }
 
-    pub(crate) fn without(self, x: f64) -> Self {
-        let rest = self.weight - 1.0;
-        if rest <= 0.0 {
-            return LogMean { weight: 0.0, ..self };
-        }
-        LogMean {
+    /// `None` if the row is nearly all there is, so that the difference would have no digits left.
+    fn without(self, x: f64, weight: f64) -> Option<Self> {
+        const FEWEST_LEFT: f64 = 1e-4;
+        let rest = self.weight - weight;
+        let digits_left = rest > FEWEST_LEFT * self.weight
+            && self.weight * self.mean - weight * x > FEWEST_LEFT * self.weight * self.mean;
+        digits_left.then(|| LogMean {
             weight: rest,
-            mean: self.mean + (self.mean - x) / rest,
-            mean_of_ln: self.mean_of_ln + (self.mean_of_ln - libm::log(x)) / rest,
-        }
+            mean: self.mean + (self.mean - x) * weight / rest,
+            mean_of_ln: self.mean_of_ln + (self.mean_of_ln - libm::log(x)) * weight / rest,
+        })
     }
 
     fn s(self) -> f64 {
@@ -68,9 +86,10 @@ impl Gamma {
 
     pub(crate) fn fit(class: LogMean, everybody: LogMean) -> Gamma {
         let class = if class.weight > 0.0 { class } else { everybody };
-        let s = (class.weight * class.s() + everybody.s()) / (class.weight + 1.0);
+        let unit = unit(class.weight + 1.0);
+        let s = (class.weight * unit * class.s() + everybody.s() * unit) / ((class.weight + 1.0) * unit);
         if !(s > 0.0 && s.is_finite()) {
-            return Gamma { shape: 1.0, rate: 1.0 }; // all numbers are equal: the column says nothing
+            return Gamma { shape: 1.0, rate: 1.0, mean: 1.0 }; // all numbers are equal: the column says nothing
         }
         let mut shape = (3.0 - s + libm::sqrt((s - 3.0) * (s - 3.0) + 24.0 * s)) / (12.0 * s);
         for _ in 0..20 {
@@ -83,17 +102,44 @@ impl Gamma {
                 break;
             }
         }
-        let shape = shape.min(LARGEST_SHAPE);
-        Gamma { shape, rate: shape / class.mean }
+        Gamma::new(shape.min(LARGEST_SHAPE), class.mean)
     }
 
-    pub(crate) fn ln(&self, x: f64) -> f64 {
+    fn new(shape: f64, mean: f64) -> Gamma {
+        let rate = shape / mean;
+        // The rate of very small or very large numbers may be beyond what an f64 holds, where their mean is not.
+        Gamma { shape, rate, mean: if rate.is_normal() { shape / rate } else { mean } }
+    }
+
+    /// What classes say of their own numbers. What everybody is like stays as all rows say.
+    pub(crate) fn without_one<'a>(rest: WithoutOne<'a>) -> Own<'a> {
+        let everybody = LogMean::of(&rest.column.pooled);
+        let classes: Vec<LogMean> = rest.column.classes.iter().map(LogMean::of).collect();
+        Box::new(move |class, x, weight| {
+            let left = classes[class].without(x, weight);
+            Gamma::fit(left.unwrap_or_else(|| LogMean::of(&rest.cells(class, x, weight))), everybody).ln(x)
+        })
+    }
+}
+
+impl Density for Gamma {
+    const PARAMETERS: &'static [&'static str] = &["shape", "rate"];
+
+    fn parameters(&self) -> Vec<f64> {
+        vec![self.shape, self.rate]
+    }
+
+    fn free_parameters(&self) -> usize {
+        2
+    }
+
+    fn ln(&self, x: f64) -> f64 {
         if x <= 0.0 {
             return f64::NEG_INFINITY;
         }
         // With u = x / mean: shape (ln u − (u − 1)) − ln x + what depends on the shape alone. Where all numbers of a class are
         // nearly the same, the shape is enormous, and nothing but small terms may be multiplied by it.
-        let mean = self.shape / self.rate;
+        let mean = self.mean;
         let excess = (x - mean) / mean;
         if excess.is_infinite() {
             return f64::NEG_INFINITY;
@@ -138,12 +184,12 @@ mod tests {
             assert!((stirling_rest(shape) - direct).abs() < 1e-15 * shape * libm::log(shape), "{shape}");
         }
         // Then it is a Gaussian of deviation mean / √shape; 1e300 is as unlikely as can be, not undefined.
-        let gamma = Gamma { shape: 1e20, rate: 1e11 };
+        let gamma = Gamma::new(1e20, 1e9);
         let deviation = 1e9 / libm::sqrt(gamma.shape);
         let peak = -libm::log(libm::sqrt(2.0 * PI) * deviation);
         assert!((gamma.ln(1e9) - peak).abs() < 1e-12);
-        assert_eq!(Gamma { shape: LARGEST_SHAPE, rate: 1e91 }.ln(1e300), f64::NEG_INFINITY);
-        assert_eq!(Gamma { shape: 2.0, rate: 1e300 }.ln(1e300), f64::NEG_INFINITY);
+        assert_eq!(Gamma::new(LARGEST_SHAPE, 1e9).ln(1e300), f64::NEG_INFINITY);
+        assert_eq!(Gamma::new(2.0, 2e-300).ln(1e300), f64::NEG_INFINITY);
     }
 
     #[test]

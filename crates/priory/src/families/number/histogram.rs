@@ -8,15 +8,62 @@
 //!
 //! Equal numbers are never cut apart. P(bin | class) is smoothed as the values of a category are.
 
-use super::numbers::NumberColumn;
-use super::steps::{Bins, between};
+use std::sync::Arc;
+
+use super::density::Fitted;
+use super::family::{Fit, How};
+use super::numbers::{NumberColumn, along};
+use super::steps::{self, Bins, StepsLikelihood, between};
+use super::without_one::Own;
 use crate::estimate::{Evidence, Smoother};
+
+/// So many bins of equal width.
+pub(super) struct EqualWidth {
+    pub(super) bins: u16,
+}
+
+impl Fit for EqualWidth {
+    fn fit(&self, column: &NumberColumn, how: &How<'_>) -> Fitted {
+        smoothed_steps(column, equal_width(column, self.bins), how)
+    }
+}
+
+/// So many bins of equal weight.
+pub(super) struct EqualFrequency {
+    pub(super) bins: u16,
+}
+
+impl Fit for EqualFrequency {
+    fn fit(&self, column: &NumberColumn, how: &How<'_>) -> Fitted {
+        smoothed_steps(column, equal_frequency(column, self.bins.into()), how)
+    }
+}
+
+/// As many bins as there are rows in each.
+pub(super) struct Proportional;
+
+impl Fit for Proportional {
+    fn fit(&self, column: &NumberColumn, how: &How<'_>) -> Fitted {
+        smoothed_steps(column, proportional(column), how)
+    }
+}
+
+/// The densities of bins between these cuts, smoothed as the settings say.
+pub(super) fn smoothed_steps(column: &NumberColumn, cuts: Vec<f64>, how: &How<'_>) -> Fitted {
+    let bins = Bins::new(column, cuts);
+    let ln = Smoothed::new(&bins, how.smoother).all(&bins);
+    Arc::new(StepsLikelihood::new(bins, &ln))
+}
 
 /// At most so many bins of equal width.
 pub(crate) fn equal_width(column: &NumberColumn, bins: u16) -> Vec<f64> {
     let (low, high) = (column.pooled.least(), column.pooled.greatest());
     let width = (high - low) / f64::from(bins);
-    let mut cuts: Vec<f64> = (1..bins).map(|i| low + f64::from(i) * width).collect();
+    let cut = |i: u16| match width.is_finite() {
+        true => low + f64::from(i) * width,
+        false => along(low, high, f64::from(i) / f64::from(bins)),
+    };
+    let mut cuts: Vec<f64> = (1..bins).map(cut).collect();
     cuts.retain(|&cut| cut > low && cut <= high);
     cuts.dedup();
     cuts
@@ -48,23 +95,45 @@ pub(crate) fn proportional(column: &NumberColumn) -> Vec<f64> {
     equal_frequency(column, bins as usize)
 }
 
-/// ln P(bin | class), one list per class; each as if the class had `gone` rows less, in that bin.
-pub(crate) fn smoothed(bins: &Bins, smoother: &Smoother<f64>, gone: f64) -> Vec<Vec<f64>> {
-    let pooled_total: f64 = bins.pooled.iter().sum();
-    let of_class = |counts: &Vec<f64>| {
-        let total: f64 = counts.iter().sum();
-        let ln = counts.iter().zip(&bins.pooled).map(|(&count, &pooled)| {
-            let evidence = Evidence {
-                count: (count - gone).max(0.0),
-                total: (total - gone).max(0.0),
-                pooled_count: pooled,
-                pooled_total,
-                cells: 1.0,
-                other_cells: bins.len() as f64 - 1.0,
-            };
-            smoother.likelihood(None, &evidence).ln()
-        });
-        ln.collect()
-    };
-    bins.counts.iter().map(of_class).collect()
+/// ln P(bin | class), smoothed.
+pub(crate) struct Smoothed {
+    smoother: Smoother<f64>,
+    totals: Vec<f64>,
+    pooled_total: f64,
+}
+
+impl Smoothed {
+    pub(crate) fn new(bins: &Bins, smoother: &Smoother<f64>) -> Self {
+        Smoothed {
+            smoother: smoother.clone(),
+            totals: bins.counts.iter().map(|counts| counts.iter().sum()).collect(),
+            pooled_total: bins.pooled.iter().sum(),
+        }
+    }
+
+    /// If the class had `gone` less in that bin. What all classes have in it is left as it is.
+    pub(crate) fn ln(&self, bins: &Bins, class: usize, bin: usize, gone: f64) -> f64 {
+        let evidence = Evidence {
+            count: (bins.counts[class][bin] - gone).max(0.0),
+            total: (self.totals[class] - gone).max(0.0),
+            pooled_count: bins.pooled[bin],
+            pooled_total: self.pooled_total,
+            cells: 1.0,
+            other_cells: bins.len() as f64 - 1.0,
+        };
+        self.smoother.likelihood(None, &evidence).ln()
+    }
+
+    /// For every bin, one list per class.
+    pub(crate) fn all(&self, bins: &Bins) -> Vec<Vec<f64>> {
+        let of_class = |class: usize| (0..bins.len()).map(|bin| self.ln(bins, class, bin, 0.0)).collect();
+        (0..bins.counts.len()).map(of_class).collect()
+    }
+}
+
+/// What classes say of their own numbers.
+pub(crate) fn without_one<'a>(bins: Bins, smoother: &Smoother<f64>) -> Own<'a> {
+    let smoothed = Smoothed::new(&bins, smoother);
+    let counted = bins.clone();
+    steps::without_one(bins, move |class, bin, gone| smoothed.ln(&counted, class, bin, gone))
 }

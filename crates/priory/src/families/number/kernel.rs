@@ -12,10 +12,15 @@
 //! off by less than a hundredth, and the whole is scaled so that the area stays what it was.
 
 use std::f64::consts::PI;
+use std::ops::RangeInclusive;
+use std::sync::Arc;
 
 use super::background::{Background, Share};
+use super::density::{Densities, Fitted, Parameter};
+use super::family::{Fit, How, Needs};
 use super::memo::Memo;
-use super::numbers::{NumberColumn, Numbers};
+use super::numbers::{NumberColumn, Numbers, along, unit};
+use super::without_one::{Own, WithoutOne};
 use crate::moments::engine::{Loop, vectorized};
 use crate::numerics;
 use crate::spectrum::Weighed;
@@ -30,6 +35,34 @@ const REACH: f64 = 5.0;
 const MOST_POINTS_BETWEEN: f64 = 64.0;
 /// Widths of a cell that its kernel is wide, at least. Kernels this far apart add up to a level within 1/500.
 const WIDTHS: f64 = 0.6;
+/// Bandwidths outside of these would have peaks, or reach to numbers, that no f64 holds.
+const BANDWIDTHS: RangeInclusive<f64> = 1e-200..=1e200;
+
+/// The family whose factor is the best.
+pub(super) struct Best;
+
+impl Fit for Best {
+    fn needs(&self) -> Needs {
+        Needs::Spread
+    }
+
+    fn fit(&self, column: &NumberColumn, _: &How<'_>) -> Fitted {
+        Arc::new(KernelLikelihood::new(Kernel::fit(column, best_factor(column).0)))
+    }
+}
+
+/// The family whose factor is 1.
+pub(super) struct Silverman;
+
+impl Fit for Silverman {
+    fn needs(&self) -> Needs {
+        Needs::Spread
+    }
+
+    fn fit(&self, column: &NumberColumn, _: &How<'_>) -> Fitted {
+        Arc::new(KernelLikelihood::new(Kernel::fit(column, 1.0)))
+    }
+}
 
 /// The density of one class.
 #[derive(Debug, Clone)]
@@ -48,7 +81,8 @@ impl Kernel {
         let classes = column.classes.iter().enumerate().map(|(class, numbers)| {
             let bandwidth = bandwidths.of_class(class, factor);
             let share = Share::of(numbers);
-            let curve = Curve::new(&bumps(&numbers.cells, bandwidth), &share, &background);
+            let bumps = bumps(&numbers.cells, bandwidth);
+            let curve = Curve::new(&bumps, unit(numbers.weight), &share, &background);
             Kernel { bandwidth, curve, share, background }
         });
         classes.collect()
@@ -87,9 +121,22 @@ impl KernelLikelihood {
     pub(crate) fn new(classes: Vec<Kernel>) -> Self {
         KernelLikelihood { table: Table::new(&classes), classes }
     }
+}
 
-    /// Adds log p(x | class) of every row to its scores; a missing x adds nothing.
-    pub(crate) fn add_log_likelihood(&self, values: &[f64], scores: &mut [f64]) {
+impl Densities for KernelLikelihood {
+    fn classes(&self) -> usize {
+        self.classes.len()
+    }
+
+    fn parameters(&self) -> Vec<Parameter> {
+        vec![("bandwidth", self.classes.iter().map(|class| class.bandwidth).collect())]
+    }
+
+    fn free_parameters(&self) -> usize {
+        self.classes()
+    }
+
+    fn add_log_likelihood(&self, values: &[f64], scores: &mut [f64]) -> u64 {
         let is_tabulated = |x| self.table.as_ref().is_some_and(|table| table.covers(x));
         for (scores, &x) in scores.chunks_exact_mut(self.classes.len()).zip(values) {
             if !x.is_nan() && !is_tabulated(x) {
@@ -100,6 +147,7 @@ impl KernelLikelihood {
             let places = Memo::map(values, None, |x| place(&table.points, x));
             vectorized(Interpolate { table, places, scores });
         }
+        0
     }
 }
 
@@ -173,7 +221,7 @@ fn between(part: f64, left: f64, right: f64) -> f64 {
     left + part * (right - left)
 }
 
-/// The best factor, and the log-likelihood of all rows, each without itself.
+/// The best factor, and the log-likelihood of all rows, each without itself, in [units](unit()) of the weight of the column.
 pub(crate) fn best_factor(column: &NumberColumn) -> (f64, f64) {
     *column.best_factor.get_or_init(|| find_best_factor(column))
 }
@@ -181,47 +229,60 @@ pub(crate) fn best_factor(column: &NumberColumn) -> (f64, f64) {
 fn find_best_factor(column: &NumberColumn) -> (f64, f64) {
     let background = Background::of(column);
     let bandwidths = Bandwidths::of(column);
+    let unit = unit(column.pooled.weight);
     let likelihood = |factor: f64| -> f64 {
         let classes = column.classes.iter().enumerate().filter(|(_, numbers)| numbers.weight > 0.0);
         classes
-            .map(|(class, numbers)| leave_one_out(numbers, bandwidths.of_class(class, factor), &background))
+            .map(|(class, numbers)| {
+                leave_one_out(numbers, bandwidths.of_class(class, factor), &background, unit)
+            })
             .sum()
     };
     let likelihoods = FACTORS.map(|factor| (factor, likelihood(factor)));
     likelihoods.into_iter().max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or((1.0, f64::NEG_INFINITY))
 }
 
-/// log p(x | class) for every number of every class, without one row that holds it.
-pub(crate) fn ln_without_one(column: &NumberColumn, factor: f64) -> Vec<Vec<f64>> {
-    let background = Background::of(column);
-    let bandwidths = Bandwidths::of(column);
-    let of_class = |(class, numbers): (usize, &Numbers)| {
-        let bandwidth = bandwidths.of_class(class, factor);
-        let each: Vec<Bump> = numbers.cells.iter().map(|cell| Bump::of(cell, bandwidth)).collect();
-        ln_of_others(&each, &bumps(&numbers.cells, bandwidth), numbers.weight, &background)
-    };
-    column.classes.iter().enumerate().map(of_class).collect()
+/// What classes say of their own numbers. Bandwidths, the imagined rows and where kernels stand stay as all rows say; the
+/// kernel of the row is taken away.
+pub(crate) fn without_one<'a>(rest: WithoutOne<'a>, factor: f64) -> Own<'a> {
+    let background = Background::of(&rest.column);
+    let bandwidths = Bandwidths::of(&rest.column);
+    let classes: Vec<(f64, Bumps)> = (rest.column.classes.iter().enumerate())
+        .map(|(class, numbers)| {
+            let bandwidth = bandwidths.of_class(class, factor);
+            (bandwidth, Bumps::new(bumps(&numbers.cells, bandwidth)))
+        })
+        .collect();
+    Box::new(move |class, x, weight| {
+        let ((bandwidth, bumps), numbers) = (&classes[class], &rest.column.classes[class]);
+        let width = match rest.column.exact {
+            true => 0.0,
+            false => numbers.cell_of(x).map_or(0.0, |cell| numbers.cells[cell].width),
+        };
+        let own = Bump { value: x, weight, bandwidth: bandwidth.max(WIDTHS * width) };
+        ln_of_others(&own, bumps.sum_at(x, unit(numbers.weight)), numbers.weight, &background)
+    })
 }
 
-fn leave_one_out(numbers: &Numbers, bandwidth: f64, background: &Background) -> f64 {
+fn leave_one_out(numbers: &Numbers, bandwidth: f64, background: &Background, of_column: f64) -> f64 {
     let bumps = bumps(&numbers.cells, bandwidth);
-    let ln = ln_of_others(&bumps, &bumps, numbers.weight, background);
-    bumps.iter().zip(ln).map(|(bump, ln)| bump.weight * ln).sum()
+    let values: Vec<f64> = bumps.iter().map(|bump| bump.value).collect();
+    let each = bumps.iter().zip(sums_at(&values, &bumps, unit(numbers.weight))).map(|(bump, sum)| {
+        let row = Bump { weight: bump.weight.min(1.0), ..*bump };
+        bump.weight * of_column * ln_of_others(&row, sum, numbers.weight, background)
+    });
+    each.sum()
 }
 
-/// The logarithm of the density of a class at some numbers, which are in order and among the kernels, each without one row
-/// there.
-fn ln_of_others(numbers: &[Bump], bumps: &[Bump], weight: f64, background: &Background) -> Vec<f64> {
-    let rest = weight - 1.0;
+/// The logarithm of the density of a class of this weight where one of its rows stands, without that row. `sum` is that of
+/// all kernels there in [units](unit()) of the weight: a row does not speak for itself.
+fn ln_of_others(row: &Bump, sum: f64, weight: f64, background: &Background) -> f64 {
+    let rest = weight - row.weight;
     let share = Share::of_weight(rest.max(0.0));
-    let values: Vec<f64> = numbers.iter().map(|number| number.value).collect();
-    let ln = numbers.iter().zip(sums_at(&values, bumps)).map(|(number, sum)| {
-        // A row does not speak for itself.
-        let others = (sum - number.weight.min(1.0) * number.peak()).max(0.0);
-        let density = if rest > 0.0 { others / rest } else { 0.0 };
-        background.ln_with(number.value, &share, density)
-    });
-    ln.collect()
+    let unit = unit(weight);
+    let others = (sum - row.weight * unit * row.peak()).max(0.0);
+    let density = if rest > 0.0 { others / (rest * unit) } else { 0.0 };
+    background.ln_with(row.value, &share, density)
 }
 
 /// The bandwidth of each class by Silverman's rule.
@@ -247,7 +308,7 @@ impl Bandwidths {
 
     fn of_class(&self, class: usize, factor: f64) -> f64 {
         let bandwidth = (factor * self.silverman[class]).max(self.least);
-        if bandwidth > 0.0 { bandwidth } else { 1.0 }
+        if bandwidth > 0.0 { bandwidth.clamp(*BANDWIDTHS.start(), *BANDWIDTHS.end()) } else { 1.0 }
     }
 }
 
@@ -268,6 +329,12 @@ impl Bump {
     /// The height of a kernel of weight one.
     fn peak(&self) -> f64 {
         1.0 / (libm::sqrt(2.0 * PI) * self.bandwidth)
+    }
+
+    /// Its height at x by its weight in this unit, if it reaches that far, but for the factor 1 / √2π.
+    fn unscaled_height_at(&self, x: f64, unit: f64) -> f64 {
+        let z = (x - self.value) / self.bandwidth;
+        if z.abs() <= REACH { self.weight * unit / self.bandwidth * numerics::exp(-0.5 * z * z) } else { 0.0 }
     }
 
     /// How far it reaches.
@@ -295,13 +362,32 @@ fn bumps(cells: &[Weighed], bandwidth: f64) -> Vec<Bump> {
     bumps
 }
 
-/// The sum of all kernels at some points, which are in order.
-fn sums_at(points: &[f64], bumps: &[Bump]) -> Vec<f64> {
+/// The kernels of a class, in order, to be asked for their sum anywhere.
+struct Bumps {
+    all: Vec<Bump>,
+    /// How far the widest of them reaches.
+    reach: f64,
+}
+
+impl Bumps {
+    fn new(all: Vec<Bump>) -> Self {
+        Bumps { reach: all.iter().map(Bump::reach).fold(0.0, f64::max), all }
+    }
+
+    fn sum_at(&self, x: f64, unit: f64) -> f64 {
+        let first = self.all.partition_point(|bump| bump.value < x - self.reach);
+        let near = self.all[first..].iter().take_while(|bump| bump.value <= x + self.reach);
+        near.map(|bump| bump.unscaled_height_at(x, unit)).sum::<f64>() / libm::sqrt(2.0 * PI)
+    }
+}
+
+/// The sum of all kernels, each as high as its weight in this unit says, at some points, which are in order.
+fn sums_at(points: &[f64], bumps: &[Bump], unit: f64) -> Vec<f64> {
     let mut sums = vec![0.0; points.len()];
     for bump in bumps {
         let first = points.partition_point(|&point| point < bump.value - bump.reach());
         let within = points[first..].partition_point(|&point| point <= bump.value + bump.reach());
-        vectorized(Heights { bump, points: &points[first..first + within], sums: &mut sums[first..] });
+        vectorized(Heights { bump, unit, points: &points[first..first + within], sums: &mut sums[first..] });
     }
     sums
 }
@@ -309,6 +395,7 @@ fn sums_at(points: &[f64], bumps: &[Bump]) -> Vec<f64> {
 /// A kernel to be added to the sums at the points that it reaches.
 struct Heights<'a> {
     bump: &'a Bump,
+    unit: f64,
     points: &'a [f64],
     sums: &'a mut [f64],
 }
@@ -316,7 +403,7 @@ struct Heights<'a> {
 impl Loop for Heights<'_> {
     #[inline(always)]
     fn run(self) {
-        let (height, scale) = (self.bump.weight * self.bump.peak(), 1.0 / self.bump.bandwidth);
+        let (height, scale) = (self.bump.weight * self.unit * self.bump.peak(), 1.0 / self.bump.bandwidth);
         for (sum, point) in self.sums.iter_mut().zip(self.points) {
             let z = (point - self.bump.value) * scale;
             *sum += height * numerics::exp(-0.5 * z * z);
@@ -332,15 +419,21 @@ struct Curve {
 }
 
 impl Curve {
-    fn new(bumps: &[Bump], share: &Share, background: &Background) -> Self {
+    fn new(bumps: &[Bump], unit: f64, share: &Share, background: &Background) -> Self {
         let points = points_for(bumps, background);
-        let mut heights = sums_at(&points, bumps);
+        let mut heights = sums_at(&points, bumps, unit);
         let own = share.own / area(&points, &heights, chord);
         for (height, &x) in heights.iter_mut().zip(&points) {
             *height = own * *height + share.imagined * background.density(x);
         }
         let regained = area(&points, &heights, chord) / area(&points, &heights, sagging);
-        Curve { ln: heights.iter().map(|height| libm::log(height * regained)).collect(), points }
+        // No lines can follow a background that is narrower than anything else by hundreds of orders of magnitude.
+        let regained = if regained.is_finite() { regained } else { 1.0 };
+        let ln = |(&height, &x): (&f64, &f64)| match height * regained {
+            density if density > 0.0 => libm::log(density),
+            _ => background.ln_with(x, share, 0.0),
+        };
+        Curve { ln: heights.iter().zip(&points).map(ln).collect(), points }
     }
 
     fn ln(&self, x: f64) -> Option<f64> {
@@ -377,7 +470,7 @@ fn points_for(bumps: &[Bump], background: &Background) -> Vec<f64> {
 fn extend_to(points: &mut Vec<f64>, end: f64, step: f64) {
     let start = points.last().copied().unwrap_or(end);
     let steps = ((end - start) / step).ceil().clamp(1.0, MOST_POINTS_BETWEEN);
-    points.extend((1..steps as usize).map(|i| start + (end - start) * (i as f64 / steps)));
+    points.extend((1..steps as usize).map(|i| along(start, end, i as f64 / steps)));
     points.push(end);
 }
 
@@ -396,5 +489,5 @@ fn chord(a: f64, b: f64) -> f64 {
 /// lower. What is lost by it is regained by raising the whole.
 fn sagging(a: f64, b: f64) -> f64 {
     let ratio = b / a;
-    if (ratio - 1.0).abs() < 1e-6 { chord(a, b) } else { (b - a) / libm::log(ratio) }
+    if a == b || (ratio - 1.0).abs() < 1e-6 { chord(a, b) } else { (b - a) / libm::log(ratio) }
 }

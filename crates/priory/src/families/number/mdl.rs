@@ -10,8 +10,20 @@
 //! with H the entropy of the classes in bits and k the number of classes in a range. The cuts have seen the classes, so
 //! the likelihood of the rows they were found on flatters them: this family is taken if it is asked for, not chosen.
 
-use super::numbers::NumberColumn;
+use super::density::Fitted;
+use super::family::{Fit, How};
+use super::histogram::smoothed_steps;
+use super::numbers::{NumberColumn, unit};
 use super::steps::between;
+
+/// The family: bins between these cuts.
+pub(super) struct Supervised;
+
+impl Fit for Supervised {
+    fn fit(&self, column: &NumberColumn, how: &How<'_>) -> Fitted {
+        smoothed_steps(column, cuts(column), how)
+    }
+}
 
 /// The cut points of a column.
 pub(crate) fn cuts(column: &NumberColumn) -> Vec<f64> {
@@ -27,6 +39,8 @@ struct Table {
     values: Vec<f64>,
     /// `below[i]` is the weight of each class among the first i numbers.
     below: Vec<Vec<f64>>,
+    /// What weights are multiplied by where their products might overflow.
+    unit: f64,
 }
 
 impl Table {
@@ -43,7 +57,7 @@ impl Table {
                 below[i + 1][class] = sum;
             }
         }
-        Table { values, below }
+        Table { values, below, unit: unit(column.pooled.weight) }
     }
 
     fn cut(&self, start: usize, end: usize, cuts: &mut Vec<f64>) {
@@ -51,7 +65,8 @@ impl Table {
         let best = (start + 1..end)
             .map(|cut| (cut, self.range(start, cut), self.range(cut, end)))
             .map(|(cut, left, right)| {
-                let apart = (left.weight * left.entropy + right.weight * right.entropy) / whole.weight;
+                let bits = |range: &Range| range.weight * self.unit * range.entropy;
+                let apart = (bits(&left) + bits(&right)) / (whole.weight * self.unit);
                 (apart, cut, left, right)
             })
             .min_by(|a, b| a.0.total_cmp(&b.0));
@@ -75,9 +90,10 @@ impl Table {
         for w in weights.filter(|&w| w > 0.0) {
             weight += w;
             classes += 1.0;
-            sum += w * libm::log2(w);
+            sum += w * self.unit * libm::log2(w);
         }
-        let entropy = if weight > 0.0 { (libm::log2(weight) - sum / weight).max(0.0) } else { 0.0 };
+        let entropy =
+            if weight > 0.0 { (libm::log2(weight) - sum / (weight * self.unit)).max(0.0) } else { 0.0 };
         Range { weight, classes, entropy }
     }
 }

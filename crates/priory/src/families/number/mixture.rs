@@ -6,8 +6,11 @@
 //! [`background`](super::background) are added.
 
 use super::background::{Background, Share};
+use super::density::{Density, Fitted, of_each_class};
+use super::family::{Fit, How, Needs};
 use super::normal::Normal;
-use super::numbers::{NumberColumn, Numbers};
+use super::numbers::{NumberColumn, Numbers, unit};
+use super::without_one::{Own, WithoutOne};
 use crate::spectrum::Weighed;
 
 /// The most humps that are tried.
@@ -17,6 +20,19 @@ const MOST_ROUNDS: usize = 300;
 const SETTLED: f64 = 1e-8;
 /// The standard deviation of a hump is at least this share of that of the class.
 const NARROWEST: f64 = 1e-2;
+
+/// The family: several normal distributions for each class.
+pub(super) struct Humps;
+
+impl Fit for Humps {
+    fn needs(&self) -> Needs {
+        Needs::Spread
+    }
+
+    fn fit(&self, column: &NumberColumn, _: &How<'_>) -> Fitted {
+        of_each_class(Mixture::fit(column))
+    }
+}
 
 /// The density of one class.
 #[derive(Debug, Clone)]
@@ -38,30 +54,22 @@ impl Mixture {
         classes.collect()
     }
 
-    pub(crate) fn ln(&self, x: f64) -> f64 {
-        let density = self.humps.iter().map(|(share, normal)| share * libm::exp(normal.ln(x))).sum();
-        self.background.ln_with(x, &self.share, density)
+    /// What classes say of their own numbers: each hump gives back what it had of the row, and no more rounds are made.
+    pub(crate) fn without_one<'a>(mixtures: Vec<Mixture>, rest: WithoutOne<'a>) -> Own<'a> {
+        let column = &rest.column;
+        let least: Vec<f64> = column.classes.iter().map(|class| least_variance(class, column)).collect();
+        let weights: Vec<f64> = column.classes.iter().map(|class| class.weight).collect();
+        Box::new(move |class, x, weight| {
+            mixtures[class].without(x, weights[class], weight, least[class]).ln(x)
+        })
     }
 
-    /// log p(x | class) for every number of every class, without one row that holds it. Each hump gives back what it
-    /// had of that row, and no more rounds are made.
-    pub(crate) fn ln_without_one(column: &NumberColumn) -> Vec<Vec<f64>> {
-        let of_class = |(mixture, class): (&Mixture, &Numbers)| {
-            let least = least_variance(class, column);
-            class
-                .cells
-                .iter()
-                .map(|cell| mixture.without(cell.value, class.weight, least).ln(cell.value))
-                .collect()
-        };
-        Mixture::fit(column).iter().zip(&column.classes).map(of_class).collect()
-    }
-
-    fn without(&self, x: f64, weight: f64, least_variance: f64) -> Mixture {
-        let rest = (weight - 1.0).max(0.0);
+    /// Without a row of weight `gone`, of a class of this weight.
+    fn without(&self, x: f64, weight: f64, gone: f64, least_variance: f64) -> Mixture {
+        let rest = (weight - gone).max(0.0);
         let density: f64 = self.humps.iter().map(|(share, normal)| share * libm::exp(normal.ln(x))).sum();
         let smaller = |&(share, normal): &(f64, Normal)| {
-            let part = if density > 0.0 { share * libm::exp(normal.ln(x)) / density } else { share };
+            let part = gone * if density > 0.0 { share * libm::exp(normal.ln(x)) / density } else { share };
             let (had, left) = (share * weight, share * weight - part);
             if left <= 1e-9 * weight {
                 return (0.0, normal);
@@ -76,11 +84,28 @@ impl Mixture {
     }
 }
 
+impl Density for Mixture {
+    const PARAMETERS: &'static [&'static str] = &["humps"];
+
+    fn ln(&self, x: f64) -> f64 {
+        let density = self.humps.iter().map(|(share, normal)| share * libm::exp(normal.ln(x))).sum();
+        self.background.ln_with(x, &self.share, density)
+    }
+
+    fn parameters(&self) -> Vec<f64> {
+        vec![self.humps.len() as f64]
+    }
+
+    fn free_parameters(&self) -> usize {
+        3 * self.humps.len() - 1
+    }
+}
+
 /// A hump cannot be narrower than what numbers are rounded to, or it would see nothing but the rounding.
-fn least_variance(numbers: &Numbers, column: &NumberColumn) -> f64 {
+pub(super) fn least_variance(numbers: &Numbers, column: &NumberColumn) -> f64 {
     let rounding = column.resolution().filter(|_| column.exact).unwrap_or(0.0);
     let least = (NARROWEST * NARROWEST * numbers.variance).max(rounding * rounding / 12.0);
-    if least > 0.0 { least } else { 1.0 }
+    if least > 0.0 { least.min(f64::MAX) } else { 1.0 }
 }
 
 fn best_humps(numbers: &Numbers, least_variance: f64) -> Vec<(f64, Normal)> {
@@ -89,12 +114,13 @@ fn best_humps(numbers: &Numbers, least_variance: f64) -> Vec<(f64, Normal)> {
         (1..=MOST_HUMPS).take_while(|&humps| humps == 1 || 5 * humps <= numbers.cells.len()).map(|humps| {
             let (mixture, ln_likelihood) = settle(numbers, humps, least_variance);
             let parameters = (3 * humps - 1) as f64;
-            (parameters * libm::log(n) - 2.0 * ln_likelihood, mixture)
+            (parameters * libm::log(n) * unit(n) - 2.0 * ln_likelihood, mixture)
         });
     tried.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, mixture)| mixture).unwrap_or_default()
 }
 
-/// Humps at even quantiles, moved until they stay where they are, and the log-likelihood of the rows.
+/// Humps at even quantiles, moved until they stay where they are, and the log-likelihood of the rows in [units](unit()) of
+/// their weight.
 fn settle(numbers: &Numbers, humps: usize, least_variance: f64) -> (Vec<(f64, Normal)>, f64) {
     let share = 1.0 / humps as f64;
     let spread = (numbers.variance * share * share).max(least_variance);
@@ -103,8 +129,8 @@ fn settle(numbers: &Numbers, humps: usize, least_variance: f64) -> (Vec<(f64, No
         .collect();
     let mut before = f64::NEG_INFINITY;
     for _ in 0..MOST_ROUNDS {
-        let (next, ln_likelihood) = round(&mixture, &numbers.cells, least_variance);
-        if ln_likelihood - before < SETTLED * numbers.weight {
+        let (next, ln_likelihood) = round(&mixture, numbers, least_variance);
+        if ln_likelihood - before < SETTLED * numbers.weight * unit(numbers.weight) {
             return (mixture, ln_likelihood);
         }
         (mixture, before) = (next, ln_likelihood);
@@ -112,16 +138,21 @@ fn settle(numbers: &Numbers, humps: usize, least_variance: f64) -> (Vec<(f64, No
     (mixture, before)
 }
 
-/// Better humps, and the log-likelihood of those given.
-fn round(mixture: &[(f64, Normal)], cells: &[Weighed], least_variance: f64) -> (Vec<(f64, Normal)>, f64) {
+/// Better humps, and the log-likelihood of those given in [units](unit()) of the weight.
+fn round(mixture: &[(f64, Normal)], numbers: &Numbers, least_variance: f64) -> (Vec<(f64, Normal)>, f64) {
+    let unit = unit(numbers.weight);
     let mut sums = vec![(0.0, 0.0, 0.0); mixture.len()];
     let mut ln_likelihood = 0.0;
     let mut terms = vec![0.0; mixture.len()];
-    for &Weighed { value, weight, width } in cells {
+    for &Weighed { value, weight, width } in &numbers.cells {
+        let weight = weight * unit;
         for (term, (share, normal)) in terms.iter_mut().zip(mixture) {
             *term = libm::log(*share) + normal.ln(value);
         }
         let most = terms.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        if most == f64::NEG_INFINITY {
+            continue; // no hump has anything to do with a number so far away
+        }
         let total: f64 = terms.iter().map(|term| libm::exp(term - most)).sum();
         ln_likelihood += weight * (most + libm::log(total));
         for ((sum, term), (_, normal)) in sums.iter_mut().zip(&terms).zip(mixture) {
@@ -136,8 +167,9 @@ fn round(mixture: &[(f64, Normal)], cells: &[Weighed], least_variance: f64) -> (
     let next = sums.iter().zip(mixture).filter(|((part, ..), _)| *part > 1e-9 * n).map(
         |(&(part, gap, square), (_, old))| {
             let shift = gap / part;
-            let variance = (square / part - shift * shift).max(least_variance);
-            (part / n, Normal { mean: old.mean + shift, variance })
+            let variance = (square / part - shift * shift).max(least_variance).min(f64::MAX);
+            let mean = old.mean + shift;
+            (part / n, Normal { mean: if mean.is_finite() { mean } else { old.mean }, variance })
         },
     );
     (next.collect(), ln_likelihood)

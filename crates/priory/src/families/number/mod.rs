@@ -5,6 +5,8 @@
 
 mod background;
 mod choose;
+mod density;
+mod family;
 mod gamma;
 mod histogram;
 mod kernel;
@@ -14,7 +16,6 @@ mod memo;
 mod mixture;
 mod normal;
 mod numbers;
-mod parameters;
 mod scale;
 mod steps;
 mod student;
@@ -26,28 +27,23 @@ mod values;
 mod without_one;
 
 pub(crate) use choose::Choice;
-use gamma::Gamma;
-use kernel::{Kernel, KernelLikelihood};
-use log_normal::LogNormal;
-use memo::Memo;
-use mixture::Mixture;
+use density::Parameter;
+pub(crate) use density::{Fitted, Part};
+use family::How;
+pub use family::NumberFamily;
+use memo::Recent;
 pub(crate) use normal::floored;
-use normal::{Normal, NormalLikelihood};
 use numbers::NumberColumn;
-pub(crate) use parameters::Part;
-use scale::{Binomial, Exponential, Geometric, Poisson};
-use steps::{Bins, StepsLikelihood};
-use student::Student;
-use tree::Tree;
-use uniform::Uniform;
-use values::ValuesLikelihood;
-use without_one::ln_without_one;
+use steps::Bins;
+use without_one::{Own, WithoutOne};
+
+use std::sync::{Arc, OnceLock};
 
 use crate::error::{Error, Result};
 use crate::estimate::Smoother;
 use crate::exact::ExactSum;
+use crate::families::Removed;
 use crate::families::counted::CountedNumbers;
-use crate::families::{Removed, lookup};
 use crate::moments::{ColumnSums, Moments};
 use crate::settings::{Family, Settings};
 use crate::spectrum::Spectrum;
@@ -184,15 +180,21 @@ pub(crate) fn is_possible(moments: &Moments) -> bool {
     }
 }
 
+/// Classes, in order, and what they weigh.
+type ClassWeights = Vec<(usize, f64)>;
+
 /// A column of numbers made ready for estimation.
 pub(crate) struct NumberEstimate<'a> {
     statistics: &'a NumberStatistics,
+    column: Arc<NumberColumn>,
     smoother: Smoother<f64>,
     settings: &'a Settings,
-    pub(crate) family: Family,
+    pub(crate) family: NumberFamily,
     /// How the family was chosen, if nobody asked for one.
     pub(crate) choice: Option<Choice>,
     pub(crate) fitted: Fitted,
+    /// What classes say of their own numbers, once somebody has asked; `None` if the family is fitted anew each time.
+    own: OnceLock<Option<Own<'a>>>,
 }
 
 impl<'a> NumberEstimate<'a> {
@@ -201,43 +203,113 @@ impl<'a> NumberEstimate<'a> {
     /// # Errors
     /// If the family that was asked for does not fit the numbers.
     pub(crate) fn new(statistics: &'a NumberStatistics, settings: &'a Settings, name: &str) -> Result<Self> {
-        let column = NumberColumn::read(statistics, None);
+        let column = Arc::new(NumberColumn::read(statistics, None));
         let smoother = number_smoother(settings, name)?;
-        let asked = settings.families.get(name).copied().or(settings.numbers);
-        let choice = match asked {
-            None => Some(choose::choose(&column, &smoother, statistics.spectrum.is_some())),
-            Some(family) => {
-                check_support(&column, statistics.spectrum.is_some(), family, name)?;
-                None
+        let spectrum = statistics.spectrum.is_some();
+        let (family, choice) = match asked_for(settings, name)? {
+            Some(family) => (family, None),
+            None => {
+                let choice =
+                    choose::choose(&WithoutOne { statistics, column: Arc::clone(&column) }, &smoother, name)?;
+                (choice.family, Some(choice))
             }
         };
-        let family = asked.or(choice.as_ref().map(|choice| choice.family)).unwrap_or(Family::Student);
-        let fitted = Fitted::new(&column, family, settings, &smoother);
-        Ok(NumberEstimate { statistics, smoother, settings, family, choice, fitted })
+        family.check_column(&column, spectrum, name)?;
+        let how = How { floor: settings.variance_floor, smoother: &smoother };
+        let fitted = family.fit(&column, &how);
+        let own = OnceLock::new();
+        Ok(NumberEstimate { statistics, column, smoother, settings, family, choice, fitted, own })
     }
 
-    /// For each number of each class: the class, the weight, and log p(x | class) for every class as if one of these
-    /// rows had not been there. False without a spectrum, which knows what numbers there were.
-    pub(crate) fn each_without_one(&self, mut each: impl FnMut(usize, f64, &[f64])) -> bool {
-        if self.statistics.spectrum.is_none() {
-            return false;
-        }
-        let column = NumberColumn::read(self.statistics, None);
-        let own = ln_without_one(&column, self.family, self.settings.variance_floor, &self.smoother);
-        for (class, (numbers, own)) in column.classes.iter().zip(&own).enumerate() {
-            for (cell, &own) in numbers.cells.iter().zip(own) {
-                let mut ln = self.fitted.ln(cell.value);
-                ln[class] = own;
-                each(class, cell.weight, &ln);
+    fn how(&self) -> How<'_> {
+        How { floor: self.settings.variance_floor, smoother: &self.smoother }
+    }
+
+    /// log p(x | class) without a training row of this class and weight that holds x; `counted` is what it is with the row.
+    pub(crate) fn own_without(&self, x: f64, removed: Removed, counted: f64) -> f64 {
+        let rest = || WithoutOne { statistics: self.statistics, column: Arc::clone(&self.column) };
+        let own = self.own.get_or_init(|| without_one::own(rest(), self.family, &self.how()));
+        match (own, self.family) {
+            // The curve that is asked otherwise is a little off.
+            (Some(own), NumberFamily::Kernel | NumberFamily::Silverman) => {
+                own(removed.class, x, removed.weight).min(counted)
+            }
+            (Some(own), _) => own(removed.class, x, removed.weight),
+            (None, _) => {
+                let column = NumberColumn::read(self.statistics, Some((x, removed)));
+                self.family.fit(&column, &self.how()).ln(x)[removed.class]
             }
         }
-        true
     }
 
-    /// log p(x | class) for every class, as if one training row with this x had not been there. The family stays.
-    pub(crate) fn ln_without(&self, x: f64, removed: Removed) -> Vec<f64> {
-        let column = NumberColumn::read(self.statistics, Some((x, removed)));
-        Fitted::new(&column, self.family, self.settings, &self.smoother).ln(x)
+    /// Replaces what the classes of training rows say of them by what they say without each row. The log-likelihoods are
+    /// those of all numbers of a column.
+    pub(crate) fn leave_out(&self, values: &[f64], learnt: &[(usize, Removed)], ln: &mut [f64]) {
+        let classes = self.column.classes.len();
+        let mut recent = Recent::new(values.len());
+        for &(row, removed) in learnt.iter().filter(|(row, _)| !values[*row].is_nan()) {
+            let (x, ln) = (values[row], &mut ln[row * classes + removed.class]);
+            *ln = recent.get(x, removed, || self.own_without(x, removed, *ln));
+        }
+    }
+
+    /// The different numbers of the column, in order, and for each the classes that have shown it and their weights. `None`
+    /// without a spectrum, which knows what numbers there were.
+    pub(crate) fn numbers(&self) -> Option<Vec<(f64, ClassWeights)>> {
+        self.statistics.spectrum.as_ref()?;
+        let classes = self.column.classes.iter().enumerate();
+        let mut cells: Vec<(f64, usize, f64)> = classes
+            .flat_map(|(class, numbers)| {
+                numbers.cells.iter().map(move |cell| (cell.value, class, cell.weight))
+            })
+            .collect();
+        cells.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        let same = cells.chunk_by(|a, b| a.0 == b.0);
+        Some(
+            same.map(|cells| (cells[0].0, cells.iter().map(|&(_, class, weight)| (class, weight)).collect()))
+                .collect(),
+        )
+    }
+
+    /// Mean and standard deviation of each class, and what else the family is made of.
+    pub(crate) fn parameters(&self) -> Vec<Parameter> {
+        let own = self.fitted.parameters();
+        let moments = &self.statistics.moments;
+        let mean = || moments.iter().map(|moments| moments.mean().unwrap_or(f64::NAN)).collect();
+        let deviation = || {
+            let variances = moments.iter().map(|moments| moments.variance().unwrap_or(f64::NAN));
+            variances.map(libm::sqrt).collect()
+        };
+        let is_own = |name: &str| own.iter().any(|parameter| parameter.0 == name);
+        let mut parameters = Vec::new();
+        parameters.extend((!is_own("mean")).then(|| ("mean", mean())));
+        parameters.extend((!is_own("standard deviation")).then(|| ("standard deviation", deviation())));
+        parameters.extend(own);
+        parameters
+    }
+
+    /// The weight of the rows without a number in each class.
+    pub(crate) fn missing(&self) -> Vec<f64> {
+        self.statistics.moments.iter().map(|moments| moments.missing.value()).collect()
+    }
+
+    /// How many free parameters the classes have together.
+    pub(crate) fn parameter_count(&self) -> usize {
+        self.fitted.free_parameters()
+    }
+
+    /// The bins or the single numbers, if the family has such.
+    pub(crate) fn parts(&self) -> Vec<Part> {
+        self.fitted.parts(&self.column)
+    }
+}
+
+/// The family that the settings name for a column of numbers, if they do.
+fn asked_for(settings: &Settings, name: &str) -> Result<Option<NumberFamily>> {
+    match settings.families.get(name) {
+        None => Ok(settings.numbers),
+        Some(Family::Number(family)) => Ok(Some(*family)),
+        Some(other) => Err(Error::Settings(format!("`{name}` cannot be {other}: it is a column of numbers"))),
     }
 }
 
@@ -250,185 +322,4 @@ fn number_smoother(settings: &Settings, name: &str) -> Result<Smoother<f64>> {
         )));
     }
     Ok(smoother)
-}
-
-/// Refuses a family that could not have produced the numbers, or that needs more than was counted.
-fn check_support(column: &NumberColumn, spectrum: bool, family: Family, name: &str) -> Result<()> {
-    let refuse = |why: String| Err(Error::Settings(format!("`{name}` cannot be {}: {why}", family.name())));
-    if !family.is_of_numbers() {
-        return refuse("it is a column of numbers".into());
-    }
-    if !spectrum && !matches!(family, Family::Gaussian | Family::Student) {
-        return refuse("only its sums were kept; train it as a number".into());
-    }
-    let from_moments =
-        matches!(family, Family::Gaussian | Family::Student | Family::Uniform | Family::Kernel)
-            || matches!(family, Family::Silverman | Family::Mixture);
-    if from_moments && !column.pooled.variance.is_finite() {
-        return refuse("its numbers are too large; try histogram".into());
-    }
-    let cells = || column.pooled.cells.iter().map(|cell| cell.value);
-    let outside = |allowed: &dyn Fn(f64) -> bool| cells().find(|&x| !allowed(x));
-    let whole = |x: f64| x >= 0.0 && (x.fract() == 0.0 || !column.exact);
-    let (stranger, support, others) = match family {
-        Family::Exponential => (outside(&|x| x >= 0.0), "zero or more", "gaussian, kernel or histogram"),
-        Family::LogNormal | Family::Gamma => {
-            (outside(&|x| x > 0.0), "above zero", "exponential, kernel or histogram")
-        }
-        Family::Poisson | Family::Geometric => {
-            (outside(&whole), "a whole number of zero or more", "gaussian, kernel or histogram")
-        }
-        Family::Binomial(Some(n)) => {
-            let n_or_less = |x: f64| whole(x) && x <= f64::from(n);
-            (outside(&n_or_less), "a whole number from zero to the number of trials", "histogram or values")
-        }
-        Family::Binomial(None) => {
-            (outside(&whole), "a whole number of zero or more", "gaussian, kernel or histogram")
-        }
-        _ => (None, "", ""),
-    };
-    match stranger {
-        Some(x) => refuse(format!("it holds {x}, which is not {support}; try {others}")),
-        None => Ok(()),
-    }
-}
-
-/// The distributions of a column in all classes, ready to be asked.
-#[derive(Debug, Clone)]
-pub(crate) enum Fitted {
-    Normal(NormalLikelihood),
-    Student(Vec<Student>),
-    Exponential(Vec<Exponential>),
-    Poisson(Vec<Poisson>),
-    Geometric(Vec<Geometric>),
-    Binomial(Vec<Binomial>),
-    LogNormal(Vec<LogNormal>),
-    Gamma(Vec<Gamma>),
-    Uniform(Vec<Uniform>),
-    Kernel(KernelLikelihood),
-    Mixture(Vec<Mixture>),
-    Steps(StepsLikelihood),
-    Values(ValuesLikelihood),
-}
-
-impl Fitted {
-    fn new(column: &NumberColumn, family: Family, settings: &Settings, smoother: &Smoother<f64>) -> Self {
-        let steps = |cuts: Vec<f64>| {
-            let bins = Bins::new(column, cuts);
-            let ln = histogram::smoothed(&bins, smoother, 0.0);
-            Fitted::Steps(StepsLikelihood::new(bins, &ln))
-        };
-        let kernel = |factor: f64| Fitted::Kernel(KernelLikelihood::new(Kernel::fit(column, factor)));
-        let everybody = &column.pooled;
-        let classes = || column.classes.iter();
-        match family {
-            Family::Gaussian => {
-                Fitted::Normal(NormalLikelihood::new(Normal::fit(column, settings.variance_floor)))
-            }
-            Family::Exponential => {
-                Fitted::Exponential(classes().map(|class| Exponential::fit(class, everybody)).collect())
-            }
-            Family::Poisson => {
-                Fitted::Poisson(classes().map(|class| Poisson::fit(class, everybody)).collect())
-            }
-            Family::Geometric => {
-                Fitted::Geometric(classes().map(|class| Geometric::fit(class, everybody)).collect())
-            }
-            Family::Binomial(trials) => Fitted::Binomial(Binomial::fit(column, trials)),
-            Family::LogNormal => Fitted::LogNormal(LogNormal::fit(column)),
-            Family::Gamma => Fitted::Gamma(Gamma::fit_all(column)),
-            Family::Uniform => Fitted::Uniform(Uniform::fit(column)),
-            Family::Kernel => kernel(kernel::best_factor(column).0),
-            Family::Silverman => kernel(1.0),
-            Family::Mixture => Fitted::Mixture(Mixture::fit(column)),
-            Family::EqualWidth(bins) => steps(histogram::equal_width(column, bins)),
-            Family::EqualFrequency(bins) => steps(histogram::equal_frequency(column, bins.into())),
-            Family::Proportional => steps(histogram::proportional(column)),
-            Family::Mdl => steps(mdl::cuts(column)),
-            Family::Histogram => {
-                let tree = Tree::fit(column);
-                Fitted::Steps(StepsLikelihood::new(tree.bins, &tree.ln))
-            }
-            Family::Values => Fitted::Values(ValuesLikelihood::new(column, smoother)),
-            // Families of other kinds do not come here.
-            Family::Student
-            | Family::Categorical
-            | Family::Bernoulli
-            | Family::Joint
-            | Family::Multinomial
-            | Family::Presence
-            | Family::Complement
-            | Family::ComplementPresence
-            | Family::ComplementNormalized => Fitted::Student(Student::fit(column)),
-        }
-    }
-
-    fn classes(&self) -> usize {
-        match self {
-            Fitted::Normal(normal) => normal.classes(),
-            Fitted::Student(classes) => classes.len(),
-            Fitted::Exponential(classes) => classes.len(),
-            Fitted::Poisson(classes) => classes.len(),
-            Fitted::Geometric(classes) => classes.len(),
-            Fitted::Binomial(classes) => classes.len(),
-            Fitted::LogNormal(classes) => classes.len(),
-            Fitted::Gamma(classes) => classes.len(),
-            Fitted::Uniform(classes) => classes.len(),
-            Fitted::Kernel(kernel) => kernel.classes.len(),
-            Fitted::Mixture(classes) => classes.len(),
-            Fitted::Steps(steps) => steps.classes(),
-            Fitted::Values(values) => values.classes(),
-        }
-    }
-
-    /// log p(x | class) for every class.
-    pub(crate) fn ln(&self, x: f64) -> Vec<f64> {
-        let mut scores = vec![0.0; self.classes()];
-        self.add_log_likelihood(&[x], &mut scores);
-        scores
-    }
-
-    /// Whether x is a number that was seen, for the family to which that matters.
-    pub(crate) fn met(&self, x: f64) -> bool {
-        match self {
-            Fitted::Values(values) => x.is_nan() || values.row(x).1,
-            _ => true,
-        }
-    }
-
-    /// Adds log p(x | class) of every row to its scores; a missing x adds nothing. Returns how many numbers were never
-    /// seen, for the family to which that matters.
-    pub(crate) fn add_log_likelihood(&self, values: &[f64], scores: &mut [f64]) -> u64 {
-        match self {
-            Fitted::Normal(normal) => normal.add_log_likelihood(values, scores),
-            Fitted::Student(classes) => Student::add_log_likelihood(classes, values, scores),
-            Fitted::Exponential(classes) => add(classes, values, scores, Exponential::ln),
-            Fitted::Poisson(classes) => add(classes, values, scores, Poisson::ln),
-            Fitted::Geometric(classes) => add(classes, values, scores, Geometric::ln),
-            Fitted::Binomial(classes) => add(classes, values, scores, Binomial::ln),
-            Fitted::LogNormal(classes) => add(classes, values, scores, LogNormal::ln),
-            Fitted::Gamma(classes) => add(classes, values, scores, Gamma::ln),
-            Fitted::Uniform(classes) => add(classes, values, scores, Uniform::ln),
-            Fitted::Kernel(kernel) => kernel.add_log_likelihood(values, scores),
-            Fitted::Mixture(classes) => add(classes, values, scores, Mixture::ln),
-            Fitted::Steps(steps) => steps.add_log_likelihood(values, scores),
-            Fitted::Values(table) => return table.add_log_likelihood(values, scores),
-        }
-        0
-    }
-}
-
-fn add<D>(classes: &[D], values: &[f64], scores: &mut [f64], ln: impl Fn(&D, f64) -> f64) {
-    let mut memo = Memo::new(values.len());
-    let mut table = vec![0.0; memo.slots() * classes.len()];
-    for (scores, &x) in scores.chunks_exact_mut(classes.len()).zip(values) {
-        if !x.is_nan() {
-            let (slot, known) = memo.slot(x);
-            let lns = &mut table[slot * classes.len()..][..classes.len()];
-            if !known {
-                lns.iter_mut().zip(classes).for_each(|(value, class)| *value = ln(class, x));
-            }
-            lookup::add(scores, lns);
-        }
-    }
 }

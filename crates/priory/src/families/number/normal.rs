@@ -6,10 +6,27 @@
 //! log p(x | class) = −½ ln(2π variance) − ½ z²,    z = (x − mean) / √variance
 
 use std::f64::consts::PI;
+use std::sync::Arc;
 
+use super::density::{Densities, Fitted, Parameter};
+use super::family::{Fit, How, Needs};
 use super::numbers::{NumberColumn, Numbers};
+use super::without_one::{Own, WithoutOne};
 use crate::moments::engine::{Loop, vectorized};
 use crate::settings::VarianceFloor;
+
+/// The family: a normal distribution for each class.
+pub(super) struct Gaussian;
+
+impl Fit for Gaussian {
+    fn needs(&self) -> Needs {
+        Needs::Sums
+    }
+
+    fn fit(&self, column: &NumberColumn, how: &How<'_>) -> Fitted {
+        Arc::new(NormalLikelihood::new(Normal::fit(column, how.floor)))
+    }
+}
 
 /// A normal distribution.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -28,6 +45,13 @@ impl Normal {
     pub(crate) fn floored(class: &Numbers, everybody: &Numbers, floor: VarianceFloor) -> Normal {
         let own = if class.weight > 0.0 { class } else { everybody };
         Normal { mean: own.mean, variance: floored(own.variance, everybody.variance, floor) }
+    }
+
+    /// What classes say of their own numbers. The variance of everybody stays as all rows say.
+    pub(crate) fn without_one<'a>(rest: WithoutOne<'a>, floor: VarianceFloor) -> Own<'a> {
+        Box::new(move |class, x, weight| {
+            Normal::floored(&rest.moments(class, x, weight), &rest.column.pooled, floor).ln(x)
+        })
     }
 
     pub(crate) fn ln(&self, x: f64) -> f64 {
@@ -50,32 +74,43 @@ pub(crate) fn floored(variance: f64, of_everybody: f64, floor: VarianceFloor) ->
         VarianceFloor::Added(amount) => variance + amount,
         VarianceFloor::Sklearn(_) => unreachable!("resolved once all columns are known"),
     };
-    if variance > 0.0 { variance } else { 1.0 }
+    if variance > 0.0 { variance.min(f64::MAX) } else { 1.0 }
 }
 
 /// Constants of the log-density, folded once; one entry per class.
 #[derive(Debug, Clone)]
-pub(crate) struct NormalLikelihood {
-    pub(crate) mean: Vec<f64>,
-    pub(crate) variance: Vec<f64>,
+struct NormalLikelihood {
+    mean: Vec<f64>,
+    variance: Vec<f64>,
     precision_root: Vec<f64>,
     log_peak: Vec<f64>,
 }
 
 impl NormalLikelihood {
-    pub(crate) fn new(normals: Vec<Normal>) -> Self {
+    fn new(normals: Vec<Normal>) -> Self {
         let (log_peak, precision_root) = normals.iter().map(Normal::constants).unzip();
         let (mean, variance) = normals.into_iter().map(|normal| (normal.mean, normal.variance)).unzip();
         NormalLikelihood { mean, variance, precision_root, log_peak }
     }
+}
 
-    pub(crate) fn classes(&self) -> usize {
+impl Densities for NormalLikelihood {
+    fn classes(&self) -> usize {
         self.mean.len()
     }
 
-    /// Adds log p(x | class) of every row to its scores; a missing x adds nothing.
-    pub(crate) fn add_log_likelihood(&self, values: &[f64], scores: &mut [f64]) {
+    fn add_log_likelihood(&self, values: &[f64], scores: &mut [f64]) -> u64 {
         vectorized(Rows { normals: self, values, scores });
+        0
+    }
+
+    fn parameters(&self) -> Vec<Parameter> {
+        let deviation = self.variance.iter().copied().map(libm::sqrt).collect();
+        vec![("mean", self.mean.clone()), ("standard deviation", deviation)]
+    }
+
+    fn free_parameters(&self) -> usize {
+        2 * self.classes()
     }
 }
 

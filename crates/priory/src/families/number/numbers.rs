@@ -1,7 +1,7 @@
 //! A column of numbers as the families see it: for each class, and for all together, the first two moments and the
 //! numbers themselves as far as the spectrum tells them apart.
 
-use std::cell::OnceCell;
+use std::sync::OnceLock;
 
 use super::NumberStatistics;
 use crate::families::Removed;
@@ -29,7 +29,7 @@ pub(crate) struct NumberColumn {
     pub(crate) exact: bool,
     /// What [`kernel::best_factor`](super::kernel::best_factor) found: it is asked when the family is chosen, and again
     /// when it is fitted.
-    pub(crate) best_factor: OnceCell<(f64, f64)>,
+    pub(crate) best_factor: OnceLock<(f64, f64)>,
 }
 
 impl NumberColumn {
@@ -46,6 +46,8 @@ impl NumberColumn {
             moments
         });
         let mut classes: Vec<Numbers> = moments.map(|moments| Numbers::from_moments(&moments)).collect();
+        // A class that weighs next to nothing can have a variance beyond what an f64 holds although the column has none.
+        classes.iter_mut().for_each(|class| class.variance = class.variance.min(f64::MAX));
         let mut pooled = Numbers::from_moments(&pooled);
         let mut exact = true;
         if let Some(spectrum) = &statistics.spectrum {
@@ -56,12 +58,17 @@ impl NumberColumn {
             }
             pooled.cells = together(&classes);
         }
-        NumberColumn { classes, pooled, exact, best_factor: OnceCell::new() }
+        NumberColumn { classes, pooled, exact, best_factor: OnceLock::new() }
     }
 
     /// Whether every number is known to be whole.
     pub(crate) fn is_whole(&self) -> bool {
         self.exact && self.pooled.cells.iter().all(|cell| cell.value.fract() == 0.0)
+    }
+
+    /// Whether the numbers differ by so little that an f64 cannot hold their variance.
+    pub(crate) fn is_too_close(&self) -> bool {
+        self.pooled.cells.len() > 1 && !self.pooled.variance.is_normal()
     }
 
     /// The finest difference between two numbers: what they seem to be rounded to. `None` if there are not two.
@@ -70,21 +77,24 @@ impl NumberColumn {
             return Some(1.0);
         }
         let gaps = self.pooled.cells.windows(2).map(|pair| pair[1].value - pair[0].value);
-        gaps.min_by(f64::total_cmp)
+        gaps.min_by(f64::total_cmp).map(|gap| gap.min(f64::MAX))
     }
 
     /// What is known of a class before its own numbers are looked at: the average variance within the classes, and a
     /// row's share of the variance of all, so that it is above zero unless all numbers are equal.
     pub(crate) fn variance_within(&self) -> f64 {
-        let classes = self.classes.iter().filter(|class| class.weight > 0.0);
-        let squares: f64 = classes.map(|class| class.weight * class.variance).sum();
         let n = self.pooled.weight;
-        if n > 0.0 { squares / n + self.pooled.variance / (n + 1.0) } else { 0.0 }
+        if n == 0.0 {
+            return 0.0;
+        }
+        let unit = unit(n);
+        let squares: f64 = self.classes.iter().map(|class| class.weight * unit * class.variance).sum();
+        (squares / (n * unit) + self.pooled.variance / (n + 1.0)).min(f64::MAX)
     }
 }
 
 impl Numbers {
-    fn from_moments(moments: &Moments) -> Self {
+    pub(crate) fn from_moments(moments: &Moments) -> Self {
         Numbers {
             weight: if moments.weight.is_positive() { moments.weight.value() } else { 0.0 },
             mean: moments.mean().unwrap_or(0.0),
@@ -105,26 +115,37 @@ impl Numbers {
         if weight == 0.0 {
             return Numbers::default();
         }
-        let mean = cells.iter().map(|cell| cell.weight * cell.value).sum::<f64>() / weight;
-        let square = |cell: &Weighed| cell.weight * (cell.value - mean) * (cell.value - mean);
-        let variance = cells.iter().map(square).sum::<f64>() / weight;
+        let unit = unit(weight);
+        let share = |cell: &Weighed| cell.weight * unit;
+        let mean = cells.iter().map(|cell| share(cell) * cell.value).sum::<f64>() / (weight * unit);
+        let square = |cell: &Weighed| share(cell) * (cell.value - mean) * (cell.value - mean);
+        let variance = cells.iter().map(square).sum::<f64>() / (weight * unit);
         Numbers { weight, mean, variance, cells }
     }
 
-    /// The moments without one of the numbers, which is among them; the cells are left alone.
-    pub(crate) fn moments_without(&self, x: f64) -> Numbers {
-        let rest = self.weight - 1.0;
-        if rest <= 0.0 {
-            return Numbers::default();
-        }
-        let mean = self.mean + (self.mean - x) / rest;
-        let gone = (x - self.mean) * (x - self.mean) * self.weight / rest;
-        Numbers {
+    /// The moments without a row that holds one of the numbers; the cells are left alone. `None` if the row is nearly all
+    /// there is, or nearly all of the variance, so that the difference would have no digits left.
+    pub(crate) fn moments_without(&self, x: f64, weight: f64) -> Option<Numbers> {
+        const FEWEST_LEFT: f64 = 1e-4;
+        let rest = self.weight - weight;
+        let mean = self.mean + (self.mean - x) * weight / rest;
+        let (squares, gone) =
+            (self.weight * self.variance, (x - self.mean) * (x - self.mean) * weight * self.weight / rest);
+        let digits_left = rest > FEWEST_LEFT * self.weight && squares - gone >= FEWEST_LEFT * squares;
+        digits_left.then(|| Numbers {
             weight: rest,
             mean,
-            variance: ((self.weight * self.variance - gone) / rest).max(0.0),
+            variance: (squares - gone) / rest,
             cells: Vec::new(),
-        }
+        })
+    }
+
+    /// The cell that a number of this class was counted in: the nearest.
+    pub(crate) fn cell_of(&self, x: f64) -> Option<usize> {
+        let after = self.cells.partition_point(|cell| cell.value < x);
+        let distance = |i: &usize| (self.cells[*i].value - x).abs();
+        let around = after.saturating_sub(1)..self.cells.len().min(after + 1);
+        around.min_by(|a, b| distance(a).total_cmp(&distance(b)))
     }
 
     pub(crate) fn least(&self) -> f64 {
@@ -147,6 +168,22 @@ impl Numbers {
         }
         self.greatest()
     }
+}
+
+/// The power of two by which a weight has to be multiplied to lie between 1 and 2. Weights may be as large or as small as an
+/// f64 can be, and their products with other numbers must neither overflow nor vanish. Multiplying by a power of two rounds
+/// nothing, so sums of weights in this unit have the same digits as those of the weights themselves.
+pub(crate) fn unit(weight: f64) -> f64 {
+    const LARGEST_EXPONENT: i32 = 1022; // two to the power of minus this is still a normal number
+    let exponent = libm::frexp(weight).1 - 1;
+    libm::ldexp(1.0, (-exponent).clamp(-LARGEST_EXPONENT, LARGEST_EXPONENT))
+}
+
+/// A point on the way from one number to another, the share `part` of it from the first, also where their distance is
+/// beyond what an f64 can hold.
+pub(crate) fn along(from: f64, to: f64, part: f64) -> f64 {
+    let distance = to - from;
+    if distance.is_finite() { from + distance * part } else { from * (1.0 - part) + to * part }
 }
 
 /// The cells of all classes as one list.

@@ -7,8 +7,12 @@
 //! imagined to lie beyond the last, the less likely the farther out. Since g is the same for all classes it never moves
 //! a posterior.
 
+use std::f64::consts::LN_2;
+
+use super::density::{Densities, Parameter, Part};
 use super::memo::Memo;
 use super::numbers::{NumberColumn, Numbers};
+use super::without_one::Own;
 use crate::families::lookup::{self, NO_ROW};
 
 /// Cut points, and what lies between them in all classes together.
@@ -62,31 +66,64 @@ impl Bins {
         let low = if bin == 0 { self.low } else { self.cuts[bin - 1] };
         let high = self.cuts.get(bin).copied().unwrap_or(self.high);
         let missing = (0.5 * (self.least_width - (high - low))).max(0.0);
-        match (bin == 0, bin == self.cuts.len()) {
+        let (low, high) = match (bin == 0, bin == self.cuts.len()) {
             (false, false) => (low, high),
             (true, false) => (low - 2.0 * missing, high),
             (false, true) => (low, high + 2.0 * missing),
             (true, true) => (low - missing, high + missing),
-        }
+        };
+        (low.max(f64::MIN), high.min(f64::MAX))
     }
 
     /// ln g(x | bin).
     pub(crate) fn ln_within(&self, bin: usize, x: f64) -> f64 {
         let (low, high) = self.edges(bin);
-        let distance = if bin == 0 && x < low {
-            low - x
+        let farther = if bin == 0 && x < low {
+            self.ln_1p_quotient((x, low), (low, high))
         } else if bin == self.cuts.len() && x > high {
-            x - high
+            self.ln_1p_quotient((high, x), (low, high))
         } else {
             return self.ln_inside(bin);
         };
-        libm::log(self.beyond(bin) / (high - low)) - 2.0 * libm::log1p(distance / (high - low))
+        self.ln_density(self.beyond(bin), low, high) - 2.0 * farther
     }
 
     /// ln g(x | bin) for an x between the edges of the bin.
     fn ln_inside(&self, bin: usize) -> f64 {
         let (low, high) = self.edges(bin);
-        libm::log((1.0 - self.tails(bin) * self.beyond(bin)) / (high - low))
+        self.ln_density(1.0 - self.tails(bin) * self.beyond(bin), low, high)
+    }
+
+    /// The logarithm of a probability that is spread evenly from one edge to the other, also where the density or their
+    /// distance is beyond what an f64 can hold.
+    fn ln_density(&self, probability: f64, low: f64, high: f64) -> f64 {
+        let density = probability / (high - low);
+        if density.is_normal() {
+            libm::log(density)
+        } else {
+            libm::log(probability) - self.ln_distance(low, high)
+        }
+    }
+
+    /// ln(1 + distance / width), each of them from one number to another, likewise.
+    fn ln_1p_quotient(&self, distance: (f64, f64), width: (f64, f64)) -> f64 {
+        let quotient = (distance.1 - distance.0) / (width.1 - width.0);
+        if quotient.is_finite() {
+            return libm::log1p(quotient);
+        }
+        let ln_quotient = self.ln_distance(distance.0, distance.1) - self.ln_distance(width.0, width.1);
+        // Beyond e^40 nothing is left of the 1.
+        if ln_quotient < 40.0 { libm::log1p(libm::exp(ln_quotient)) } else { ln_quotient }
+    }
+
+    /// The logarithm of a distance. Edges around a number that is so large that nothing can be added to it coincide, and are
+    /// taken to be as far apart as they should be.
+    fn ln_distance(&self, low: f64, high: f64) -> f64 {
+        match high - low {
+            0.0 => libm::log(self.least_width),
+            f64::INFINITY => LN_2 + libm::log(0.5 * high - 0.5 * low),
+            distance => libm::log(distance),
+        }
     }
 
     /// How many sides of a bin have no edge.
@@ -105,10 +142,28 @@ impl Bins {
     }
 }
 
+/// What classes say of their own numbers, from `ln(class, bin, gone)`: ln P(bin | class) if the class had so much less in
+/// that bin. The bins and what lies within them stay as all rows say.
+pub(crate) fn without_one<'a>(
+    bins: Bins,
+    ln: impl Fn(usize, usize, f64) -> f64 + Send + Sync + 'a,
+) -> Own<'a> {
+    let inside: Vec<f64> = (0..bins.len()).map(|bin| bins.ln_inside(bin)).collect();
+    // Most rows weigh one.
+    let of_class = |class: usize| (0..bins.len()).map(|bin| ln(class, bin, 1.0)).collect();
+    let without_weight_one: Vec<Vec<f64>> = (0..bins.counts.len()).map(of_class).collect();
+    Box::new(move |class, x, weight| {
+        let bin = bins.bin(x);
+        let within = if bins.is_beyond(x) { bins.ln_within(bin, x) } else { inside[bin] };
+        let ln = if weight == 1.0 { without_weight_one[class][bin] } else { ln(class, bin, weight) };
+        ln + within
+    })
+}
+
 /// Probabilities of bins, ready to be added up.
 #[derive(Debug, Clone)]
 pub(crate) struct StepsLikelihood {
-    pub(crate) bins: Bins,
+    bins: Bins,
     /// ln P(bin | class), the classes side by side.
     ln: Vec<f64>,
     /// The same and ln g(x | bin) for an x between the edges of the bin.
@@ -130,16 +185,42 @@ impl StepsLikelihood {
         }
     }
 
-    pub(crate) fn classes(&self) -> usize {
+    /// P(bin | class).
+    fn probability(&self, bin: usize, class: usize) -> f64 {
+        libm::exp(self.ln[bin * self.classes + class])
+    }
+}
+
+impl Densities for StepsLikelihood {
+    fn classes(&self) -> usize {
         self.classes
     }
 
-    /// P(bin | class).
-    pub(crate) fn probability(&self, bin: usize, class: usize) -> f64 {
-        libm::exp(self.ln[bin * self.classes + class])
+    fn parameters(&self) -> Vec<Parameter> {
+        Vec::new()
     }
 
-    pub(crate) fn add_log_likelihood(&self, values: &[f64], scores: &mut [f64]) {
+    fn free_parameters(&self) -> usize {
+        self.classes * (self.bins.len() - 1)
+    }
+
+    fn parts(&self, _: &NumberColumn) -> Vec<Part> {
+        let cuts = &self.bins.cuts;
+        let name = |bin: usize| match (bin.checked_sub(1).map(|i| cuts[i]), cuts.get(bin)) {
+            (None, None) => "any".to_owned(),
+            (None, Some(high)) => format!("below {high}"),
+            (Some(low), Some(high)) => format!("{low} to {high}"),
+            (Some(low), None) => format!("{low} and above"),
+        };
+        let part = |bin: usize| Part {
+            name: name(bin),
+            count: self.bins.counts.iter().map(|counts| counts[bin]).collect(),
+            probability: (0..self.classes).map(|class| self.probability(bin, class)).collect(),
+        };
+        (0..self.bins.len()).map(part).collect()
+    }
+
+    fn add_log_likelihood(&self, values: &[f64], scores: &mut [f64]) -> u64 {
         // Beyond the numbers that were seen there is no one row for a bin.
         for (scores, &x) in scores.chunks_exact_mut(self.classes).zip(values) {
             if self.bins.is_beyond(x) && !x.is_nan() {
@@ -151,6 +232,7 @@ impl StepsLikelihood {
         }
         let row = |x| if self.bins.is_beyond(x) { NO_ROW } else { self.bins.bin(x) as u32 };
         lookup::add_rows(&self.ln_density, self.classes, Memo::map(values, NO_ROW, row), scores);
+        0
     }
 }
 

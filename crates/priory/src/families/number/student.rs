@@ -11,11 +11,28 @@
 //!
 //! It needs no floor, works for a class with one row, and its tails are as heavy as the rows are few.
 
-use std::f64::consts::PI;
+use std::f64::consts::{LN_2, PI};
+use std::sync::Arc;
 
-use super::numbers::{NumberColumn, Numbers};
+use super::density::{Densities, Fitted, Parameter};
+use super::family::{Fit, How, Needs};
+use super::numbers::{NumberColumn, Numbers, along, unit};
+use super::without_one::{Own, WithoutOne};
 use crate::moments::engine::{Loop, vectorized};
 use crate::numerics::{SMALL, ln_1p, ln_1p_small};
+
+/// The family: a t distribution for each class.
+pub(super) struct Inferred;
+
+impl Fit for Inferred {
+    fn needs(&self) -> Needs {
+        Needs::Sums
+    }
+
+    fn fit(&self, column: &NumberColumn, _: &How<'_>) -> Fitted {
+        Arc::new(Students(Student::fit(column)))
+    }
+}
 
 /// Rows that the mean of the column counts for.
 const PRIOR_ROWS_OF_MEAN: f64 = 0.1;
@@ -48,26 +65,49 @@ impl Belief {
 
     /// The predictive distribution of a class with these moments.
     pub(crate) fn updated(self, class: &Numbers) -> Student {
+        self.updated_with_peak(class, ln_unit_peak(PRIOR_ROWS_OF_VARIANCE + class.weight))
+    }
+
+    /// The same where [`ln_unit_peak`] of its degrees of freedom is known.
+    fn updated_with_peak(self, class: &Numbers, ln_unit_peak: f64) -> Student {
         let n = class.weight;
         let (kappa, freedom) = (PRIOR_ROWS_OF_MEAN + n, PRIOR_ROWS_OF_VARIANCE + n);
         let gap = class.mean - self.mean;
-        let location = self.mean + gap * (n / kappa);
-        let squares = PRIOR_ROWS_OF_VARIANCE * self.variance
-            + n * class.variance
-            + PRIOR_ROWS_OF_MEAN * (n / kappa) * gap * gap;
-        let square = squares / freedom * (1.0 + 1.0 / kappa);
-        Student::new(location, libm::sqrt(square), freedom)
+        let location = along(self.mean, class.mean, n / kappa);
+        let unit = unit(freedom);
+        let squares = PRIOR_ROWS_OF_VARIANCE * unit * self.variance
+            + n * unit * class.variance
+            + PRIOR_ROWS_OF_MEAN * unit * (n / kappa) * gap * gap;
+        let square = squares / (freedom * unit) * (1.0 + 1.0 / kappa);
+        Student::with_peak(location, libm::sqrt(square.min(f64::MAX)), freedom, ln_unit_peak)
+    }
+
+    /// What classes say of their own numbers. What is believed of every class beforehand stays as all rows say.
+    pub(crate) fn without_one<'a>(rest: WithoutOne<'a>) -> Own<'a> {
+        let belief = Belief::of(&rest.column);
+        // Most rows weigh one.
+        let ln_unit_peak_without_one: Vec<f64> = (rest.column.classes.iter())
+            .map(|class| ln_unit_peak(PRIOR_ROWS_OF_VARIANCE + (class.weight - 1.0).max(0.0)))
+            .collect();
+        Box::new(move |class, x, weight| {
+            let left = rest.moments(class, x, weight);
+            match weight == 1.0 {
+                true => belief.updated_with_peak(&left, ln_unit_peak_without_one[class]).ln(x),
+                false => belief.updated(&left).ln(x),
+            }
+        })
     }
 }
 
 impl Student {
     /// If everybody is alike the column says nothing, and any scale will do.
     pub(crate) fn new(location: f64, scale: f64, freedom: f64) -> Self {
+        Student::with_peak(location, scale, freedom, ln_unit_peak(freedom))
+    }
+
+    fn with_peak(location: f64, scale: f64, freedom: f64, ln_unit_peak: f64) -> Self {
         let scale = if scale > 0.0 { scale.max(f64::MIN_POSITIVE) } else { 1.0 };
-        let ln_peak = libm::lgamma(0.5 * (freedom + 1.0))
-            - libm::lgamma(0.5 * freedom)
-            - 0.5 * libm::log(freedom * PI)
-            - libm::log(scale);
+        let ln_peak = ln_unit_peak - libm::log(scale);
         Student { location, scale, freedom, per_scale: 1.0 / scale, per_freedom: 1.0 / freedom, ln_peak }
     }
 
@@ -103,7 +143,12 @@ impl Student {
     }
 
     fn ln_far(&self, x: f64) -> f64 {
-        let ln_z = libm::log((x - self.location).abs()) - libm::log(self.scale);
+        let gap = (x - self.location).abs();
+        let ln_gap = match gap.is_finite() {
+            true => libm::log(gap),
+            false => LN_2 + libm::log((0.5 * x - 0.5 * self.location).abs()),
+        };
+        let ln_z = ln_gap - libm::log(self.scale);
         self.ln_from(2.0 * ln_z - libm::log(self.freedom))
     }
 
@@ -127,11 +172,40 @@ impl Student {
             far.for_each(|(ln, &x)| *ln = self.ln_far(x));
         }
     }
+}
 
-    /// Adds log p(x | class) of every row to its scores; a missing x adds nothing.
-    pub(crate) fn add_log_likelihood(classes: &[Student], values: &[f64], scores: &mut [f64]) {
-        vectorized(Rows { classes, values, scores });
+/// The distributions of all classes.
+#[derive(Debug)]
+struct Students(Vec<Student>);
+
+impl Densities for Students {
+    fn classes(&self) -> usize {
+        self.0.len()
     }
+
+    fn add_log_likelihood(&self, values: &[f64], scores: &mut [f64]) -> u64 {
+        vectorized(Rows { classes: &self.0, values, scores });
+        0
+    }
+
+    fn parameters(&self) -> Vec<Parameter> {
+        vec![("degrees of freedom", self.0.iter().map(|class| class.freedom).collect())]
+    }
+
+    fn free_parameters(&self) -> usize {
+        2 * self.classes()
+    }
+}
+
+/// The logarithm of the density at the location, for a scale of one:
+/// ln Γ((ν + 1) / 2) − ln Γ(ν / 2) − ½ ln(ν π). For many degrees of freedom the two gammas are a small difference of large
+/// numbers, and then this is the first term of its series in 1 / ν; the next is 1 / (24 ν³).
+fn ln_unit_peak(freedom: f64) -> f64 {
+    const MANY: f64 = 1e8;
+    if freedom > MANY {
+        return -0.5 * libm::log(2.0 * PI) - 0.25 / freedom;
+    }
+    libm::lgamma(0.5 * (freedom + 1.0)) - libm::lgamma(0.5 * freedom) - 0.5 * libm::log(freedom * PI)
 }
 
 /// Rows to be scored.
@@ -172,7 +246,7 @@ mod tests {
         ) {
             let classes = [Student::new(0.5, 1.0, freedom), Student::new(-1.0, 0.1, freedom)];
             let mut scores = vec![0.0; 2 * values.len()];
-            Student::add_log_likelihood(&classes, &values, &mut scores);
+            Students(classes.to_vec()).add_log_likelihood(&values, &mut scores);
             for (scores, &x) in scores.chunks(2).zip(&values) {
                 let alone = classes.map(|class| if x.is_nan() { 0.0 } else { class.ln(x) });
                 prop_assert_eq!(scores, alone);

@@ -1,7 +1,23 @@
 //! Uniform family: every number between the least and the greatest of a class is as likely as any other.
 
 use super::background::{Background, Share};
+use super::density::{Density, Fitted, of_each_class};
+use super::family::{Fit, How, Needs};
 use super::numbers::{NumberColumn, Numbers};
+use super::without_one::{Own, WithoutOne};
+
+/// The family: a range for each class.
+pub(super) struct Ranges;
+
+impl Fit for Ranges {
+    fn needs(&self) -> Needs {
+        Needs::Spread
+    }
+
+    fn fit(&self, column: &NumberColumn, _: &How<'_>) -> Fitted {
+        of_each_class(Uniform::fit(column))
+    }
+}
 
 /// A range, and the imagined rows beside it.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -28,35 +44,46 @@ impl Uniform {
         Uniform { low: low - missing, high: high + missing, share, background }
     }
 
-    /// Without its only row, an end of the range moves to the next number.
-    pub(crate) fn ln_without_one(column: &NumberColumn) -> Vec<Vec<f64>> {
-        let background = Background::of(column);
-        let least_width = column.resolution().unwrap_or(1.0);
-        let of_class = |class: &Numbers| {
-            let share = Share::of_weight((class.weight - 1.0).max(0.0));
-            let ends = |i: usize| {
-                let single = class.cells[i].weight <= 1.0;
-                let first = usize::from(i == 0 && single);
-                let last = class.cells.len() - 1 - usize::from(i + 1 == class.cells.len() && single);
-                (class.cells.get(first).map(|cell| cell.value), class.cells.get(last).map(|cell| cell.value))
-            };
-            let ln = |i: usize| {
-                let x = class.cells[i].value;
-                match ends(i) {
-                    (Some(low), Some(high)) if low <= high => {
-                        Uniform::between(low, high, least_width, share, background).ln(x)
-                    }
-                    _ => background.ln_with(x, &share, 0.0),
+    /// What classes say of their own numbers: without its only row, an end of the range moves to the next number.
+    pub(crate) fn without_one<'a>(rest: WithoutOne<'a>) -> Own<'a> {
+        let background = Background::of(&rest.column);
+        let least_width = rest.column.resolution().unwrap_or(1.0);
+        Box::new(move |class, x, weight| {
+            let numbers = &rest.column.classes[class];
+            let share = Share::of_weight((numbers.weight - weight).max(0.0));
+            let (mut first, mut end) = (0, numbers.cells.len());
+            if rest.count(class, x, weight) == 0.0 {
+                first += usize::from(numbers.cell_of(x) == Some(0));
+                end -= usize::from(numbers.cell_of(x) == Some(end - 1));
+            }
+            match numbers.cells.get(first..end) {
+                Some([low, .., high]) => {
+                    Uniform::between(low.value, high.value, least_width, share, background).ln(x)
                 }
-            };
-            (0..class.cells.len()).map(ln).collect()
-        };
-        column.classes.iter().map(of_class).collect()
+                Some([only]) => {
+                    Uniform::between(only.value, only.value, least_width, share, background).ln(x)
+                }
+                _ => background.ln_with(x, &share, 0.0),
+            }
+        })
+    }
+}
+
+impl Density for Uniform {
+    const PARAMETERS: &'static [&'static str] = &["least", "greatest"];
+
+    fn parameters(&self) -> Vec<f64> {
+        vec![self.low, self.high]
     }
 
-    pub(crate) fn ln(&self, x: f64) -> f64 {
+    fn free_parameters(&self) -> usize {
+        2
+    }
+
+    fn ln(&self, x: f64) -> f64 {
         let inside = self.low <= x && x <= self.high;
-        let density = if inside { 1.0 / (self.high - self.low) } else { 0.0 };
+        // A density is a number as well: a range is taken to be as wide as the narrowest whose density is one.
+        let density = if inside { 1.0 / (self.high - self.low).max(f64::MIN_POSITIVE) } else { 0.0 };
         self.background.ln_with(x, &self.share, density)
     }
 }

@@ -1,107 +1,98 @@
-//! What a class says of its own numbers, each as if one row that holds it had not been there.
+//! What a class says of one of its own numbers, as if a row that holds it had not been there.
 //!
-//! It is worked out from the spectrum alone. What all classes share (the spread of the column, its bins, the bandwidth)
-//! is left as it is: a single row moves it little. So the judgement is cheap, and close to that of estimating anew
-//! without the row. The cuts of `mdl` were drawn with the classes in view and are judged too kindly.
+//! What all classes share stays as all rows say: the spread of the column and what is believed of every class beforehand,
+//! bins, bandwidths, the strength of smoothing. A single row moves it little, so what the other classes say of the number
+//! stays as well, and a row is never more probable for having been left out of what it has chosen itself. The cuts of `mdl`
+//! were drawn with the classes in view and are judged too kindly.
 
-use super::gamma::{Gamma, LogMean};
-use super::log_normal::logarithms;
+use std::sync::Arc;
+
+use super::density::Density;
+use super::family::{How, NumberFamily};
+use super::gamma::Gamma;
+use super::kernel;
+use super::log_normal::LogNormal;
 use super::mixture::Mixture;
 use super::normal::Normal;
 use super::numbers::{NumberColumn, Numbers};
-use super::scale::{Binomial, Exponential, Geometric, Poisson};
+use super::scale::{self, Binomial, Exponential, Geometric, Poisson};
 use super::steps::Bins;
 use super::student::Belief;
 use super::tree::Tree;
 use super::uniform::Uniform;
-use super::{histogram, kernel, mdl, values};
-use crate::estimate::Smoother;
-use crate::settings::{Family, VarianceFloor};
+use super::{NumberStatistics, histogram, mdl, values};
 
-/// log p(x | class) for every number of every class, without one row that holds it.
-pub(crate) fn ln_without_one(
-    column: &NumberColumn,
-    family: Family,
-    floor: VarianceFloor,
-    smoother: &Smoother<f64>,
-) -> Vec<Vec<f64>> {
-    let everybody = &column.pooled;
-    let smoothed = |cuts: Vec<f64>| {
-        let bins = Bins::new(column, cuts);
-        let ln = histogram::smoothed(&bins, smoother, 1.0);
-        of_bins(column, &bins, &ln)
-    };
-    match family {
-        Family::Gaussian => {
-            moments(column, |class, x| Normal::floored(&class.moments_without(x), everybody, floor).ln(x))
+/// log p(x | class) without a row of this class and weight that holds x: `own(class, x, weight)`.
+pub(crate) type Own<'a> = Box<dyn Fn(usize, f64, f64) -> f64 + Send + Sync + 'a>;
+
+/// A column and where it was read from, to be asked what is left of a class.
+#[derive(Clone)]
+pub(crate) struct WithoutOne<'a> {
+    pub(crate) statistics: &'a NumberStatistics,
+    pub(crate) column: Arc<NumberColumn>,
+}
+
+impl WithoutOne<'_> {
+    /// The moments of what is left of a class. Where a row is nearly all there was, they come from the exact sums.
+    pub(crate) fn moments(&self, class: usize, x: f64, weight: f64) -> Numbers {
+        self.column.classes[class].moments_without(x, weight).unwrap_or_else(|| {
+            let mut moments = self.statistics.moments[class].clone();
+            moments.add(x, -weight);
+            Numbers::from_moments(&moments)
+        })
+    }
+
+    /// What a class still counts of a number.
+    pub(crate) fn count(&self, class: usize, x: f64, weight: f64) -> f64 {
+        let spectrum = self.statistics.spectrum.as_ref();
+        spectrum.map_or(0.0, |spectrum| spectrum.count_without(x, class, weight)).max(0.0)
+    }
+
+    /// The numbers that are left of a class, and their moments: slow, and for where a row is nearly all there was.
+    pub(crate) fn cells(&self, class: usize, x: f64, weight: f64) -> Numbers {
+        let numbers = &self.column.classes[class];
+        let mut cells = numbers.cells.clone();
+        if let Some(cell) = numbers.cell_of(x) {
+            cells[cell].weight = self.count(class, x, weight);
+            cells.retain(|cell| cell.weight > 0.0);
         }
-        Family::Exponential => {
-            moments(column, |class, x| Exponential::fit(&class.moments_without(x), everybody).ln(x))
-        }
-        Family::Poisson => {
-            moments(column, |class, x| Poisson::fit(&class.moments_without(x), everybody).ln(x))
-        }
-        Family::Geometric => {
-            moments(column, |class, x| Geometric::fit(&class.moments_without(x), everybody).ln(x))
-        }
-        Family::Binomial(trials) => moments(column, |class, x| {
-            Binomial::fit_class(&class.moments_without(x), everybody, trials).ln(x)
-        }),
-        Family::LogNormal => {
-            let logarithms = logarithms(column);
-            let belief = Belief::of(&logarithms);
-            moments(&logarithms, |class, ln_x| belief.updated(&class.moments_without(ln_x)).ln(ln_x) - ln_x)
-        }
-        Family::Gamma => gamma(column),
-        Family::Uniform => Uniform::ln_without_one(column),
-        Family::Kernel => kernel::ln_without_one(column, kernel::best_factor(column).0),
-        Family::Silverman => kernel::ln_without_one(column, 1.0),
-        Family::Mixture => Mixture::ln_without_one(column),
-        Family::EqualWidth(bins) => smoothed(histogram::equal_width(column, bins)),
-        Family::EqualFrequency(bins) => smoothed(histogram::equal_frequency(column, bins.into())),
-        Family::Proportional => smoothed(histogram::proportional(column)),
-        Family::Mdl => smoothed(mdl::cuts(column)),
-        Family::Histogram => {
-            let tree = Tree::fit(column);
-            of_bins(column, &tree.bins, &tree.ln_without_one())
-        }
-        Family::Values => values::ln_without_one(column, smoother),
-        // Families of other kinds do not come here.
-        Family::Student
-        | Family::Categorical
-        | Family::Bernoulli
-        | Family::Joint
-        | Family::Multinomial
-        | Family::Presence
-        | Family::Complement
-        | Family::ComplementPresence
-        | Family::ComplementNormalized => {
-            let belief = Belief::of(column);
-            moments(column, |class, x| belief.updated(&class.moments_without(x)).ln(x))
-        }
+        Numbers::from_cells(cells)
     }
 }
 
-fn moments(column: &NumberColumn, ln: impl Fn(&Numbers, f64) -> f64) -> Vec<Vec<f64>> {
-    let of_class = |class: &Numbers| class.cells.iter().map(|cell| ln(class, cell.value)).collect();
-    column.classes.iter().map(of_class).collect()
-}
-
-fn gamma(column: &NumberColumn) -> Vec<Vec<f64>> {
-    let everybody = LogMean::of(&column.pooled);
-    let of_class = |class: &Numbers| {
-        let whole = LogMean::of(class);
-        let ln = |x: f64| Gamma::fit(whole.without(x), everybody).ln(x);
-        class.cells.iter().map(|cell| ln(cell.value)).collect()
-    };
-    column.classes.iter().map(of_class).collect()
-}
-
-/// From ln P(bin | class) to the densities of the numbers in them.
-fn of_bins(column: &NumberColumn, bins: &Bins, ln: &[Vec<f64>]) -> Vec<Vec<f64>> {
-    let of_class = |(class, ln): (&Numbers, &Vec<f64>)| {
-        let density = |x: f64| ln[bins.bin(x)] + bins.ln_within(bins.bin(x), x);
-        class.cells.iter().map(|cell| density(cell.value)).collect()
-    };
-    column.classes.iter().zip(ln).map(of_class).collect()
+/// `None` for a family that has nothing better than to be fitted anew without the row.
+pub(crate) fn own<'a>(rest: WithoutOne<'a>, family: NumberFamily, how: &How<'_>) -> Option<Own<'a>> {
+    let How { floor, smoother } = *how;
+    let column = Arc::clone(&rest.column);
+    let smoothed = |cuts: Vec<f64>| histogram::without_one(Bins::new(&column, cuts), smoother);
+    Some(match family {
+        NumberFamily::Gaussian => Normal::without_one(rest, floor),
+        NumberFamily::Student => Belief::without_one(rest),
+        NumberFamily::Exponential => {
+            scale::without_one(rest, |class, everybody, x| Exponential::fit(class, everybody).ln(x))
+        }
+        NumberFamily::Poisson => {
+            scale::without_one(rest, |class, everybody, x| Poisson::fit(class, everybody).ln(x))
+        }
+        NumberFamily::Geometric => {
+            scale::without_one(rest, |class, everybody, x| Geometric::fit(class, everybody).ln(x))
+        }
+        NumberFamily::Binomial(trials) => scale::without_one(rest, move |class, everybody, x| {
+            Binomial::fit_class(class, everybody, trials).ln(x)
+        }),
+        NumberFamily::LogNormal => LogNormal::without_one(rest),
+        NumberFamily::Gamma => Gamma::without_one(rest),
+        NumberFamily::Uniform => Uniform::without_one(rest),
+        NumberFamily::Kernel => kernel::without_one(rest, kernel::best_factor(&column).0),
+        NumberFamily::Silverman => kernel::without_one(rest, 1.0),
+        NumberFamily::Mixture => Mixture::without_one(Mixture::fit(&column), rest),
+        NumberFamily::EqualWidth(bins) => smoothed(histogram::equal_width(&column, bins)),
+        NumberFamily::EqualFrequency(bins) => smoothed(histogram::equal_frequency(&column, bins.into())),
+        NumberFamily::Proportional => smoothed(histogram::proportional(&column)),
+        NumberFamily::Mdl => smoothed(mdl::cuts(&column)),
+        NumberFamily::Histogram => Tree::fit(&column).without_one(),
+        NumberFamily::Values => values::without_one(rest, smoother),
+        #[allow(unreachable_patterns, reason = "so far there is no other")]
+        _ => return None,
+    })
 }

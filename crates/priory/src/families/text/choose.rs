@@ -2,12 +2,13 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 use super::estimate::Formula;
 use super::table::WholeRow;
 use super::{DOCUMENTS_ROW, PRESENCES_ROW, TERMS_ROW, TextStatistics};
 use crate::error::{Error, Result};
-use crate::settings::{Family, Settings, TextModel};
+use crate::settings::{Family, Settings, TextFamily, TextModel};
 use crate::tally::Tally;
 use crate::text::TokenStyle;
 
@@ -19,18 +20,20 @@ pub(crate) fn chosen_family(
     column: &str,
     style: TokenStyle,
     classes: usize,
-) -> Result<Family> {
-    let asked = settings.families.get(column).copied().or(settings.text.model);
-    let characters = matches!(style, TokenStyle::Characters(_));
-    match asked {
-        None if classes <= 2 || characters => Ok(Family::Presence),
-        None => Ok(Family::ComplementPresence),
-        Some(family) if family.is_for_text() => Ok(family),
-        Some(family) => Err(Error::Settings(format!(
-            "`{column}` is text, which cannot be {}; it can be multinomial, bernoulli, presence or complement",
-            family.name()
-        ))),
-    }
+) -> Result<TextFamily> {
+    let asked = match settings.families.get(column) {
+        None => settings.text.model,
+        Some(Family::Text(family)) => Some(*family),
+        Some(Family::Bernoulli) => Some(TextFamily::Bernoulli),
+        Some(family) => {
+            return Err(Error::Settings(format!(
+                "`{column}` is text, which cannot be {family}; it can be multinomial, bernoulli, presence or complement"
+            )));
+        }
+    };
+    let by_presence = classes <= 2 || matches!(style, TokenStyle::Characters(_));
+    let by_rule = if by_presence { TextFamily::Presence } else { TextFamily::ComplementPresence };
+    Ok(asked.unwrap_or(by_rule))
 }
 
 /// The statistics of the tokens that the settings keep. All totals are those of the tokens kept.
@@ -61,7 +64,7 @@ pub(crate) fn limited<'a>(statistics: &'a TextStatistics, limits: &TextModel) ->
 }
 
 /// The totals of the tokens that are there.
-pub(crate) fn retotalled(statistics: &TextStatistics) -> Tally {
+fn retotalled(statistics: &TextStatistics) -> Tally {
     let classes = statistics.totals.classes();
     let one_to_one: Vec<usize> = (0..classes).collect();
     let mut totals = Tally::new(super::TOTALS, classes);
@@ -109,8 +112,11 @@ impl Information {
     }
 }
 
+/// No pseudocount that is chosen lies outside of these: decades from 0.0001 to 10 are tried first, and four steps around the best.
+pub(crate) const PSEUDOCOUNTS: RangeInclusive<f64> = 1e-5..=100.0;
+
 /// The pseudocount α under which documents are most probable in their own class when each of them is left out of the
-/// counts: to the nearest step of a tenth of a decade between 0.0001 and 10.
+/// counts: to the nearest step of a tenth of a decade, one of [`PSEUDOCOUNTS`].
 ///
 /// A token that occurs n times in d documents of a class is taken to occur n / d times in each; so the document that
 /// is left out leaves n − n / d. Tokens that only one document has would not be known without it, and are left out.
@@ -169,7 +175,7 @@ struct LeftOut {
 impl LeftOut {
     fn new(statistics: &TextStatistics, formula: &Formula) -> Self {
         let classes = statistics.totals.classes();
-        let bernoulli = formula.family == Family::Bernoulli;
+        let bernoulli = formula.family == TextFamily::Bernoulli;
         let documents: Vec<f64> =
             (0..classes).map(|class| statistics.totals.get(DOCUMENTS_ROW, class)).collect();
         let mut left = LeftOut {
@@ -299,7 +305,12 @@ mod tests {
         let mut wide = statistics.clone();
         wide.scale(1.0);
         assert!(statistics.counts.whole_rows().is_some() && wide.counts.whole_rows().is_none());
-        for family in [Family::Presence, Family::ComplementPresence, Family::Multinomial, Family::Bernoulli] {
+        for family in [
+            TextFamily::Presence,
+            TextFamily::ComplementPresence,
+            TextFamily::Multinomial,
+            TextFamily::Bernoulli,
+        ] {
             let formula = Formula { family, amounts: Amounts::Each(1.0) };
             let [a, b] = [&statistics, &wide].map(|statistics| LeftOut::new(statistics, &formula));
             assert_eq!((a.present, a.absent, a.totals, a.tokens), (b.present, b.absent, b.totals, b.tokens));

@@ -26,19 +26,14 @@
 //! Schütze 2008, chapter 13.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::OnceLock;
 
-use super::choose::{chosen_family, chosen_pseudocount, limited, retotalled};
-use super::likelihood::TextLikelihood;
-use super::table::Cell;
+use super::choose::{chosen_family, chosen_pseudocount, limited};
+use super::without_one::WithoutOne;
 use super::{DOCUMENTS_ROW, PRESENCES_ROW, TERMS_ROW, TextStatistics};
-use crate::batch::{Batch, TextColumn};
 use crate::error::{Error, Result};
-use crate::exact::ExactSum;
-use crate::families::{CountedRow, Removed};
 use crate::numerics::ln;
-use crate::settings::{Family, Settings, Smoothing, TextModel};
+use crate::settings::{Settings, Smoothing, TextFamily};
 
 /// A column of text made ready for estimation: its limits applied, its smoothing chosen.
 pub(crate) struct TextEstimate<'a> {
@@ -49,16 +44,16 @@ pub(crate) struct TextEstimate<'a> {
     /// N of all classes.
     pub(crate) pooled_total: f64,
     /// V.
-    tokens: f64,
-    min_documents: f64,
-    /// Bernoulli: what all tokens absent come to in a class that has lost a document of some weight.
-    reduced_bases: Mutex<BTreeMap<(usize, u64), Base>>,
+    pub(super) tokens: f64,
+    pub(super) min_documents: f64,
+    /// What it takes to leave documents out, once somebody asks for it.
+    pub(super) without_one: OnceLock<WithoutOne>,
 }
 
 /// The event model and its smoothing.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Formula {
-    pub(crate) family: Family,
+    pub(crate) family: TextFamily,
     pub(crate) amounts: Amounts,
 }
 
@@ -102,22 +97,26 @@ pub(crate) struct Extra {
 impl Formula {
     /// Whether x is 1 for every token that is there.
     pub(crate) fn counts_presence(&self) -> bool {
-        matches!(self.family, Family::Bernoulli | Family::Presence | Family::ComplementPresence)
+        matches!(self.family, TextFamily::Bernoulli | TextFamily::Presence | TextFamily::ComplementPresence)
     }
 
     pub(crate) fn is_complement(&self) -> bool {
-        matches!(self.family, Family::Complement | Family::ComplementPresence | Family::ComplementNormalized)
+        matches!(
+            self.family,
+            TextFamily::Complement | TextFamily::ComplementPresence | TextFamily::ComplementNormalized
+        )
     }
 
-    pub(crate) fn count(&self, cell: &Cell) -> f64 {
-        if self.counts_presence() { cell.documents } else { cell.terms }
+    /// What a cell of so many documents and terms counts.
+    pub(crate) fn count(&self, documents: f64, terms: f64) -> f64 {
+        if self.counts_presence() { documents } else { terms }
     }
 
     /// The row of the totals that N comes from.
-    fn total_row(&self) -> usize {
+    pub(super) fn total_row(&self) -> usize {
         match self.family {
-            Family::Bernoulli => DOCUMENTS_ROW,
-            Family::Presence | Family::ComplementPresence => PRESENCES_ROW,
+            TextFamily::Bernoulli => DOCUMENTS_ROW,
+            TextFamily::Presence | TextFamily::ComplementPresence => PRESENCES_ROW,
             _ => TERMS_ROW,
         }
     }
@@ -125,7 +124,7 @@ impl Formula {
     /// What is added to a token's count, and to that of everything else.
     fn added(&self, tokens: f64) -> (f64, f64) {
         match self.amounts {
-            Amounts::Each(alpha) if self.family == Family::Bernoulli => (alpha, alpha),
+            Amounts::Each(alpha) if self.family == TextFamily::Bernoulli => (alpha, alpha),
             Amounts::Each(alpha) => (alpha, alpha * (tokens - 1.0).max(0.0)),
             Amounts::Pair { present, absent } => (present, absent),
             Amounts::Background(_) => (0.0, 0.0),
@@ -150,7 +149,7 @@ impl Formula {
         let (own, rest) = self.added(sums.tokens);
         let pseudocounts = !matches!(self.amounts, Amounts::Background(_));
         match self.family {
-            Family::Bernoulli => pseudocounts && sums.total == 0.0 && (own == 0.0 || rest == 0.0),
+            TextFamily::Bernoulli => pseudocounts && sums.total == 0.0 && (own == 0.0 || rest == 0.0),
             _ => sums.total == 0.0 && own == 0.0,
         }
     }
@@ -160,14 +159,14 @@ impl Formula {
         let (own, rest) = self.added(sums.tokens);
         if self.is_ignorant(sums) {
             return match (self.family, self.amounts) {
-                (Family::Bernoulli, _) => 0.0,
+                (TextFamily::Bernoulli, _) => 0.0,
                 (_, Amounts::Background(lambda)) if lambda < 1.0 => -ln(1.0 - lambda),
                 _ => -ln(sums.tokens.max(1.0)),
             };
         }
         match (self.family, self.amounts) {
             (_, Amounts::Background(_)) => 0.0,
-            (Family::Bernoulli, _) => -ln(sums.total + rest),
+            (TextFamily::Bernoulli, _) => -ln(sums.total + rest),
             _ if self.is_complement() => ln(sums.pooled - sums.total + own + rest),
             _ => -ln(sums.total + own + rest),
         }
@@ -182,7 +181,8 @@ impl Formula {
         match self.amounts {
             Amounts::Background(lambda) => {
                 let p = mixed(lambda, 0.0, pooled, sums);
-                let absent = if self.family == Family::Bernoulli && p < 1.0 { libm::log1p(-p) } else { 0.0 };
+                let absent =
+                    if self.family == TextFamily::Bernoulli && p < 1.0 { libm::log1p(-p) } else { 0.0 };
                 ln(p) - absent
             }
             _ if self.is_complement() => -ln_own(pooled),
@@ -203,7 +203,7 @@ impl Formula {
         let log = match self.amounts {
             Amounts::Background(lambda) => {
                 let p = mixed(lambda, count, pooled, sums);
-                if self.family != Family::Bernoulli {
+                if self.family != TextFamily::Bernoulli {
                     return Extra { log: ln(p) - default, certain: false };
                 }
                 if p >= 1.0 {
@@ -211,7 +211,7 @@ impl Formula {
                 }
                 ln(p) - libm::log1p(-p)
             }
-            _ if self.family == Family::Bernoulli => {
+            _ if self.family == TextFamily::Bernoulli => {
                 let without = (sums.total - count).max(0.0) + rest;
                 if without == 0.0 {
                     let log = ln_own(count) - ln(sums.total + own + rest);
@@ -225,8 +225,8 @@ impl Formula {
     }
 
     /// Whether that is [`ln_counted`] less the default.
-    fn extra_is_plain(&self) -> bool {
-        self.family != Family::Bernoulli && !matches!(self.amounts, Amounts::Background(_))
+    pub(super) fn extra_is_plain(&self) -> bool {
+        self.family != TextFamily::Bernoulli && !matches!(self.amounts, Amounts::Background(_))
     }
 
     /// Bernoulli: log P(absent | class), −∞ if the token is always there.
@@ -274,7 +274,7 @@ impl CountLogs {
 
 /// The logarithm of what a class counts of a token, or of what all others do, which speaks against it.
 #[inline(always)]
-fn ln_counted(complement: bool, count: f64, pooled: f64, ln_own: impl Fn(f64) -> f64) -> f64 {
+pub(super) fn ln_counted(complement: bool, count: f64, pooled: f64, ln_own: impl Fn(f64) -> f64) -> f64 {
     if complement { -ln_own((pooled - count).max(0.0)) } else { ln_own(count) }
 }
 
@@ -328,7 +328,7 @@ impl<'a> TextEstimate<'a> {
                 as f64,
             statistics,
             min_documents: settings.text.min_documents,
-            reduced_bases: Mutex::default(),
+            without_one: OnceLock::new(),
         })
     }
 
@@ -386,198 +386,6 @@ impl<'a> TextEstimate<'a> {
         }
     }
 
-    /// log P(document | class) for every class, as if one training row that holds this document had not been there.
-    pub(crate) fn ln_without(&self, batch: &Batch, column: usize, row: usize, removed: Removed) -> Vec<f64> {
-        let text = batch.text(column);
-        let Some(document) = text.document(row) else { return vec![0.0; self.classes()] };
-        let everything_changes = self.formula.family == Family::ComplementNormalized
-            || (self.formula.family == Family::Bernoulli
-                && matches!(self.formula.amounts, Amounts::Background(_)));
-        if everything_changes {
-            return self.ln_from_the_rest(batch, column, row, removed);
-        }
-        let left = self.left(text, document, removed);
-        let mut scores = vec![0.0; self.classes()];
-        if left.tokens.is_empty() {
-            return scores;
-        }
-        let amount: f64 = left.tokens.iter().map(|token| token.amount).sum();
-        let impossible = self.formula.zero_is_impossible();
-        let (own, _) = self.formula.added(self.tokens);
-        let ln_own = |n| ln(n + own);
-        for (class, score) in scores.iter_mut().enumerate() {
-            let sums = left.sums[class];
-            let mut hits = 0;
-            let mut certain = 0;
-            *score = amount * self.formula.constant(&sums);
-            for token in &left.tokens {
-                let pooled = token.pooled;
-                let default = self.formula.default(pooled, &sums, ln_own);
-                *score += token.amount * default;
-                let count = token.cell(class).now;
-                if count > 0.0 {
-                    let extra = self.formula.extra(count, pooled, default, &sums, ln_own);
-                    *score += token.amount * extra.log;
-                    hits += 1;
-                    certain += u32::from(extra.certain);
-                }
-            }
-            let mut missing = impossible && hits < left.tokens.len() && !self.formula.is_ignorant(&sums);
-            if self.formula.family == Family::Bernoulli {
-                let base = self.base_without(class, &left, removed);
-                *score += base.log;
-                missing |= certain < base.needed;
-            }
-            if missing {
-                *score = f64::NEG_INFINITY;
-            }
-        }
-        scores
-    }
-
-    /// Whether a document has a token that other documents have as well.
-    pub(crate) fn has_evidence_without(
-        &self,
-        batch: &Batch,
-        column: usize,
-        row: usize,
-        removed: Removed,
-    ) -> bool {
-        let text = batch.text(column);
-        let mut tokens = text.document(row).unwrap_or_default().iter();
-        tokens.any(|&(token, _)| {
-            self.find(text.tokens().name(token as usize)).is_some_and(|id| !self.vanishes(id, removed.weight))
-        })
-    }
-
-    /// The slow way for what depends on every count: the row is taken away, and the rest is estimated anew.
-    fn ln_from_the_rest(&self, batch: &Batch, column: usize, row: usize, removed: Removed) -> Vec<f64> {
-        let every_class: Vec<usize> = (0..self.classes()).collect();
-        let mut part = TextStatistics::empty(&self.statistics.settings);
-        let counted = [CountedRow { row: row as u32, class: removed.class as u32 }];
-        part.observe(batch.text(column), &counted, batch, self.classes());
-        let known: Vec<usize> = part
-            .tokens
-            .sorted_by_bytes()
-            .into_iter()
-            .filter(|&id| self.find(part.tokens.name(id)).is_some())
-            .collect();
-        let mut part = part.select(&known, &every_class);
-        part.totals = retotalled(&part);
-        let mut rest = self.statistics.clone().into_owned();
-        rest.merge(&part, &every_class, self.classes(), -1.0);
-        let rest = rest.canonical(&every_class);
-        let limits = TextModel { min_documents: self.min_documents, ..TextModel::default() };
-        let rest = limited(&rest, &limits).into_owned();
-        let totals: Vec<f64> =
-            every_class.iter().map(|&class| rest.totals.get(self.formula.total_row(), class)).collect();
-        let rest = TextEstimate {
-            pooled_total: totals.iter().sum(),
-            totals,
-            tokens: rest.tokens.len() as f64,
-            statistics: Cow::Owned(rest),
-            formula: self.formula,
-            min_documents: self.min_documents,
-            reduced_bases: Mutex::default(),
-        };
-        TextLikelihood::new(&rest).contribution(batch.text(column), row).0
-    }
-
-    fn find(&self, token: &str) -> Option<usize> {
-        self.statistics.tokens.get(token)
-    }
-
-    /// What the statistics would be without a document, as far as it matters to that document.
-    fn left(&self, text: &TextColumn, document: &[(u32, u32)], removed: Removed) -> Left {
-        let mut amounts = Vec::new();
-        self.statistics.settings.push_amounts(document, &mut amounts);
-        let row = self.formula.total_row();
-        let mut totals: Vec<ExactSum> =
-            (0..self.classes()).map(|class| self.statistics.totals.exact(row, class)).collect();
-        let mut left = Left { tokens: Vec::new(), vanished: Vec::new(), sums: Vec::new() };
-        let (presence, by_documents) =
-            (self.formula.counts_presence(), self.formula.family == Family::Bernoulli);
-        if by_documents {
-            totals[removed.class].add(-removed.weight);
-        }
-        for (&(token, _), &amount) in document.iter().zip(&amounts) {
-            let Some(id) = self.find(text.tokens().name(token as usize)) else { continue };
-            let amount = if presence { 1.0 } else { amount };
-            let taken = removed.weight * amount;
-            let cell_left = |cell: Cell| {
-                let (class, before) = (cell.class as usize, self.formula.count(&cell));
-                let now = if class == removed.class { self.count_without(id, &cell, taken) } else { before };
-                LeftCell { class, before, now }
-            };
-            let cells: Vec<LeftCell> = self.statistics.counts.cells(id).map(cell_left).collect();
-            let vanishes = self.vanishes(id, removed.weight);
-            match vanishes {
-                _ if by_documents => {}
-                // A class that has nothing else is left with nothing, not with what rounding leaves.
-                true => cells
-                    .iter()
-                    .for_each(|cell| totals[cell.class].subtract(&self.exact_count(id, cell.class))),
-                false => totals[removed.class].add(-taken),
-            }
-            let token = LeftToken { amount, pooled: cells.iter().map(|cell| cell.now).sum(), cells };
-            if vanishes { left.vanished.push(token) } else { left.tokens.push(token) }
-        }
-        let totals: Vec<f64> = totals.iter().map(|total| total.value().max(0.0)).collect();
-        let pooled = totals.iter().sum();
-        let tokens = self.tokens - left.vanished.len() as f64;
-        left.sums = totals.into_iter().map(|total| Sums { total, pooled, tokens }).collect();
-        left
-    }
-
-    /// What a cell counts once some of it is taken away: rounded once, as it would be had that never been there.
-    fn count_without(&self, token: usize, cell: &Cell, taken: f64) -> f64 {
-        if self.statistics.counts.is_plain() {
-            return self.formula.count(cell) - taken;
-        }
-        let mut count = self.exact_count(token, cell.class as usize);
-        count.add(-taken);
-        count.value()
-    }
-
-    fn exact_count(&self, token: usize, class: usize) -> ExactSum {
-        let [documents, terms] = self.statistics.counts.exact(token, class);
-        if self.formula.counts_presence() { documents } else { terms }
-    }
-
-    /// Whether too few documents have a token once one of them is gone.
-    fn vanishes(&self, token: usize, weight: f64) -> bool {
-        let rest = self.statistics.counts.documents_without(token, weight);
-        rest == 0.0 || rest < self.min_documents
-    }
-
-    /// Bernoulli: all tokens absent, in a class as it is without a document.
-    fn base_without(&self, class: usize, left: &Left, removed: Removed) -> Base {
-        let sums = Sums { tokens: left.sums[class].tokens + left.vanished.len() as f64, ..left.sums[class] };
-        let weight = if class == removed.class { removed.weight } else { 0.0 };
-        let mut bases = self.reduced_bases.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut base = *bases.entry((class, weight.to_bits())).or_insert_with(|| self.base(class, &sums));
-        // Corrected for the tokens of this document: those that stay have lost it, the others are gone.
-        for (token, stays) in left
-            .tokens
-            .iter()
-            .map(|token| (token, true))
-            .chain(left.vanished.iter().map(|token| (token, false)))
-        {
-            let LeftCell { before, now, .. } = token.cell(class);
-            if stays && before == now {
-                continue;
-            }
-            // `before` is what `base` saw, to the last bit: a token that was certain there is so here.
-            if before <= sums.total {
-                base = base.without(self.formula.absent(before, 0.0, &sums));
-            }
-            if stays {
-                base = base.with(self.formula.absent(now, 0.0, &sums));
-            }
-        }
-        base
-    }
-
     /// All tokens absent, in a class that counts so much. A token in more documents than that is left out.
     pub(crate) fn base(&self, class: usize, sums: &Sums) -> Base {
         let statistics = &self.statistics;
@@ -615,40 +423,10 @@ impl Base {
         Base { log: self.log + log, ..self }
     }
 
-    fn without(self, log: f64) -> Base {
+    pub(super) fn without(self, log: f64) -> Base {
         if log == f64::NEG_INFINITY {
             return Base { needed: self.needed - 1, ..self };
         }
         Base { log: self.log - log, ..self }
-    }
-}
-
-/// What is left when a document is gone.
-struct Left {
-    /// The tokens of the document that are still met elsewhere,
-    tokens: Vec<LeftToken>,
-    /// and those that are not.
-    vanished: Vec<LeftToken>,
-    sums: Vec<Sums>,
-}
-
-struct LeftToken {
-    amount: f64,
-    pooled: f64,
-    cells: Vec<LeftCell>,
-}
-
-/// What a class counts of a token, with the document and without it.
-#[derive(Debug, Clone, Copy)]
-struct LeftCell {
-    class: usize,
-    before: f64,
-    now: f64,
-}
-
-impl LeftToken {
-    fn cell(&self, class: usize) -> LeftCell {
-        let never = LeftCell { class, before: 0.0, now: 0.0 };
-        self.cells.iter().find(|cell| cell.class == class).copied().unwrap_or(never)
     }
 }

@@ -7,7 +7,7 @@ use super::lists::{ListSums, Lists};
 use super::rows::{RowSums, Rows};
 use crate::batch::TextColumn;
 use crate::families::text::estimate::Formula;
-use crate::settings::Family;
+use crate::settings::TextFamily;
 use crate::text::TextSettings;
 use crate::vocabulary::Vocabulary;
 
@@ -52,7 +52,7 @@ impl TextLikelihood {
         let (tokens, classes) = (statistics.tokens.len(), estimate.classes());
         let sums: Vec<_> = (0..classes).map(|class| estimate.sums(class)).collect();
         let bases: Vec<Base> = match formula.family {
-            Family::Bernoulli => (0..classes).map(|class| estimate.base(class, &sums[class])).collect(),
+            TextFamily::Bernoulli => (0..classes).map(|class| estimate.base(class, &sums[class])).collect(),
             _ => vec![Base::default(); classes],
         };
         let needs_all: Vec<bool> =
@@ -76,7 +76,7 @@ impl TextLikelihood {
             needed: bases.iter().map(|base| base.needed).collect(),
             needs_all,
         };
-        if formula.family == Family::ComplementNormalized {
+        if formula.family == TextFamily::ComplementNormalized {
             likelihood.scale = match &statistics.whole {
                 Some(whole) => whole.scale.clone(),
                 None => likelihood.sizes(tokens).into_iter().map(inverse).collect(),
@@ -389,10 +389,14 @@ mod tests {
     #[test]
     fn rows_and_lists_give_the_same_bits() {
         let column = documents(200);
-        for (family, classes) in
-            [Family::Multinomial, Family::ComplementPresence, Family::ComplementNormalized, Family::Bernoulli]
-                .into_iter()
-                .flat_map(|family| [1, 2, 6, 7, 20].map(|classes| (family, classes)))
+        for (family, classes) in [
+            TextFamily::Multinomial,
+            TextFamily::ComplementPresence,
+            TextFamily::ComplementNormalized,
+            TextFamily::Bernoulli,
+        ]
+        .into_iter()
+        .flat_map(|family| [1, 2, 6, 7, 20].map(|classes| (family, classes)))
         {
             let mut statistics = TextStatistics::empty(&TextSettings::default());
             let counted: Vec<_> =

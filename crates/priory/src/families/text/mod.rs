@@ -13,13 +13,14 @@ mod rows;
 pub(crate) mod summary;
 pub(crate) mod table;
 pub(crate) mod whole;
+mod without_one;
 
 use std::sync::{Arc, OnceLock};
 
 use crate::batch::{Batch, Series, TextColumn};
 use crate::error::{Error, Result};
 use crate::families::CountedRow;
-use crate::settings::Family;
+use crate::settings::TextFamily;
 use crate::tally::Tally;
 use crate::text::TextSettings;
 use crate::vocabulary::Vocabulary;
@@ -83,7 +84,7 @@ pub(crate) struct TextStatistics {
     pub(crate) whole: Option<Whole>,
     /// The event model and the pseudocount that [`choose::chosen_pseudocount`] has chosen for it from these counts.
     /// Copies share it as long as nobody changes them.
-    pseudocount: Arc<OnceLock<(Family, f64)>>,
+    pseudocount: Arc<OnceLock<(TextFamily, f64)>>,
     known: Known,
     /// The batch that was counted last.
     by_token: ByToken,
@@ -411,7 +412,7 @@ mod tests {
         // Chosen for another event model, it is of no use.
         let multinomial = |statistics: &TextStatistics| {
             let mut settings = settings.clone();
-            settings.text.model = Some(Family::Multinomial);
+            settings.text.model = Some(TextFamily::Multinomial);
             TextEstimate::new(statistics, &settings, "text").unwrap().formula.amounts
         };
         assert_eq!(multinomial(&changed), multinomial(&anew(&changed)));

@@ -12,7 +12,7 @@ use std::ops::Range;
 
 use super::by_token::{ByToken, OfDocument};
 use super::counts::Counts;
-use crate::exact::{ExactSum, can_be_halved};
+use crate::exact::{ExactSum, can_be_halved, two_sum};
 use crate::moments::engine::ask;
 
 /// What is counted of a token in a class.
@@ -270,6 +270,11 @@ impl TokenTable {
         self.held(token).find(|&place| usize::from(self.class_of[place]) == class)
     }
 
+    /// The documents and terms of a token in a class.
+    pub(crate) fn counts_in(&self, token: usize, class: usize) -> [f64; 2] {
+        self.find(token, class).map_or([0.0; 2], |place| self.counts.get(place))
+    }
+
     /// The cells of a token that count. Their order is that of the classes if the table is canonical.
     #[inline]
     pub(crate) fn cells(&self, token: usize) -> impl Iterator<Item = Cell> + Clone {
@@ -310,6 +315,16 @@ impl TokenTable {
 
     /// The weight of the documents of all classes that have a token, without so much of it, correctly rounded.
     pub(crate) fn documents_without(&self, token: usize, weight: f64) -> f64 {
+        if self.residue.is_empty() {
+            let (mut rest, mut is_exact) = (-weight, true);
+            self.for_each_cell(token, |_, documents, _| {
+                let (sum, error) = two_sum(rest, documents);
+                (rest, is_exact) = (sum, is_exact && error == 0.0);
+            });
+            if is_exact {
+                return rest;
+            }
+        }
         let mut rest: ExactSum = self.cells(token).map(|cell| cell.documents).collect();
         let token = token as u32;
         for (_, [documents, _]) in self.residue.range((token, 0)..=(token, u32::MAX)) {

@@ -3,16 +3,24 @@
 use serde::{Deserialize, Serialize};
 
 use super::TextStatistics;
-use super::choose::chosen_family;
+use super::choose::{PSEUDOCOUNTS, chosen_family};
 use super::estimate::{Amounts, TextEstimate};
 use super::likelihood::TextLikelihood;
-use crate::settings::{Family, Settings, Smoothing};
+use crate::settings::{Settings, Smoothing, TextFamily};
+
+/// The revision of the formulas by which these numbers are worked out. Raise it whenever one of them comes out with other
+/// bits than before, so that numbers of an older revision are not mixed with those of today: files that hold them are
+/// then read whole.
+pub(crate) const REVISION: u32 = 1;
 
 /// Stands in a model file beside the counts: see [`crate::ModelFile`]. It is derived from them under the settings of the
 /// file, and of no use under others.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Whole {
+    /// The [`REVISION`] of the formulas.
+    #[serde(default = "first_revision", skip_serializing_if = "is_first_revision")]
+    pub(crate) revision: u32,
     /// How many tokens there are.
     pub(crate) tokens: u64,
     /// The pseudocount, where it is chosen from the counts.
@@ -25,6 +33,18 @@ pub(crate) struct Whole {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) scale: Vec<f64>,
 }
+
+fn first_revision() -> u32 {
+    1
+}
+
+fn is_first_revision(revision: &u32) -> bool {
+    *revision == 1
+}
+
+/// Sums of logarithms and scales beyond these do not come from counts, and could overflow when they are added up.
+const MOST_LOG: f64 = 1e300;
+const MOST_SCALE: f64 = 1e30;
 
 impl Whole {
     /// `None` if a document's own tokens are not enough, or the settings do not fit the counts: some tokens are not kept,
@@ -40,26 +60,29 @@ impl Whole {
             _ => None,
         };
         let absent = match estimate.formula.family {
-            Family::Bernoulli => {
+            TextFamily::Bernoulli => {
                 let bases = (0..estimate.classes()).map(|class| estimate.base(class, &estimate.sums(class)));
                 bases.map(|base| (base.log, base.needed)).collect()
             }
             _ => Vec::new(),
         };
         let scale = match estimate.formula.family {
-            Family::ComplementNormalized => TextLikelihood::new(&estimate).scale().to_vec(),
+            TextFamily::ComplementNormalized => TextLikelihood::new(&estimate).scale().to_vec(),
             _ => Vec::new(),
         };
-        let whole = Whole { tokens: statistics.tokens.len() as u64, pseudocount, absent, scale };
-        whole.is_finite().then_some(whole)
+        let tokens = statistics.tokens.len() as u64;
+        let whole = Whole { revision: REVISION, tokens, pseudocount, absent, scale };
+        whole.is_plausible().then_some(whole)
     }
 
-    fn is_finite(&self) -> bool {
-        let absent = self.absent.iter().map(|(log, _)| log);
-        self.pseudocount.iter().chain(absent).chain(&self.scale).all(|x| x.is_finite())
+    /// Whether counts could lead to such numbers.
+    fn is_plausible(&self) -> bool {
+        self.pseudocount.is_none_or(|alpha| PSEUDOCOUNTS.contains(&alpha))
+            && self.absent.iter().all(|(log, _)| (-MOST_LOG..=0.0).contains(log))
+            && self.scale.iter().all(|scale| (0.0..=MOST_SCALE).contains(scale))
     }
 
-    /// Whether there is what these settings need, and nothing that could not be.
+    /// Whether there is what these settings need, worked out as today, and nothing that could not be.
     pub(crate) fn fits(
         &self,
         settings: &Settings,
@@ -70,11 +93,11 @@ impl Whole {
         let Ok(family) = chosen_family(settings, column, text.settings.tokens.style, classes) else {
             return false;
         };
-        let expected = |of: Family| if family == of { classes } else { 0 };
-        self.is_finite()
-            && self.absent.len() == expected(Family::Bernoulli)
-            && self.scale.len() == expected(Family::ComplementNormalized)
+        let expected = |of: TextFamily| if family == of { classes } else { 0 };
+        self.revision == REVISION
+            && self.is_plausible()
+            && self.absent.len() == expected(TextFamily::Bernoulli)
+            && self.scale.len() == expected(TextFamily::ComplementNormalized)
             && self.pseudocount.is_some() == (*settings.text_smoothing_of(column) == Smoothing::Auto)
-            && self.pseudocount.is_none_or(|alpha| alpha > 0.0)
     }
 }

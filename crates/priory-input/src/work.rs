@@ -1,0 +1,120 @@
+//! Tables worked through for somebody who waits: learnt, forgotten, and read again.
+
+use priory::{Batch, Statistics};
+
+use crate::error::{Error, Result};
+use crate::parallel::{Turn, fold};
+use crate::reader::Reader;
+use crate::table::{Purpose, Table};
+
+/// Whoever waits is told how far the work is, and may end it.
+pub trait Watch: Sync {
+    /// Something of so many bytes, if that is known, is gone through from here on.
+    fn begin(&self, size: Option<u64>) {
+        let _ = size;
+    }
+
+    /// So many of these bytes are done.
+    ///
+    /// # Errors
+    /// What is to end the work.
+    fn advance(&self, done: u64) -> Result<()>;
+
+    /// A table was read to its end for the first time: what was odd about it can be told.
+    fn was_read(&self, reader: &Reader) {
+        let _ = reader;
+    }
+}
+
+/// How work is done: on so many threads, and watched. No result depends on the number of threads.
+#[derive(Clone, Copy)]
+pub struct Work<'a> {
+    /// How many threads are used.
+    pub threads: usize,
+    /// Who waits for it.
+    pub watch: &'a dyn Watch,
+}
+
+impl Work<'_> {
+    /// As [`fold`], watched.
+    ///
+    /// # Errors
+    /// As for [`fold`], and what ends the work.
+    pub fn fold<S: Send>(
+        &self,
+        reader: &Reader,
+        start: impl Fn() -> S + Sync,
+        step: impl Fn(&mut S, &Batch, &Turn<'_>) -> Result<()> + Sync,
+    ) -> Result<Vec<S>> {
+        self.watch.begin(reader.size());
+        fold(reader, self.threads, start, |state, batch, turn| {
+            step(state, batch, turn)?;
+            self.watch.advance(reader.bytes_read())
+        })
+    }
+
+    /// Learns all rows of a table after `nothing`. Returns what was learnt and how many rows had no class.
+    ///
+    /// # Errors
+    /// If the table cannot be read, a row cannot be counted, or there is more to count than memory should hold.
+    pub fn learn(&self, table: Table, nothing: &Statistics) -> Result<(Statistics, u64)> {
+        let start = || (nothing.clone(), 0);
+        let reader = table.reader(nothing.schema(), Purpose::Learning)?;
+        let parts = self.fold(&reader, start, |(statistics, skipped), batch, turn| {
+            *skipped += batch.classes.missing() as u64;
+            if let Some(age) = nothing.half_life() {
+                statistics.pass(age.learnt.saturating_add(turn.rows_before(&reader)?));
+            }
+            statistics.observe(batch)?;
+            Ok(statistics.check_size()?)
+        })?;
+        self.watch.was_read(&reader);
+        let mut parts = parts.into_iter();
+        let (mut all, mut skipped) = parts.next().unwrap_or_else(start);
+        for (part, part_skipped) in parts {
+            let merged = all.merge(&part).and_then(|()| all.check_size());
+            merged.map_err(|cause| Error::Use { name: reader.name().into(), cause })?;
+            skipped += part_skipped;
+        }
+        Ok((all, skipped))
+    }
+
+    /// Forgets the rows of a table. Where rows age, the first of them was learnt as this row, and the others one after the
+    /// other; returns the one after the last, and how many rows had no class.
+    ///
+    /// # Errors
+    /// If the table cannot be read; if rows cannot have been learnt, of which the first is named: then nothing is forgotten.
+    pub fn forget(
+        &self,
+        statistics: &mut Statistics,
+        learnt_at: Option<u64>,
+        open: impl Fn() -> Result<Table>,
+    ) -> Result<(Option<u64>, u64)> {
+        let nothing = match learnt_at {
+            Some(row) => statistics.nothing_at(row)?,
+            None => Statistics::empty(statistics.schema()),
+        };
+        let (part, skipped) = self.learn(open()?, &nothing)?;
+        if let Err(refusal) = statistics.subtract(&part) {
+            name_the_row(statistics, learnt_at, open()?)?;
+            return Err(refusal.into());
+        }
+        Ok((learnt_at.map(|_| part.half_life().map_or(0, |age| 1 + age.learnt)), skipped))
+    }
+}
+
+/// Goes through a table again, row after row, to the first that cannot be taken away.
+fn name_the_row(statistics: &Statistics, learnt_at: Option<u64>, table: Table) -> Result<()> {
+    let mut left = statistics.clone();
+    let mut batches = table.batches(statistics.schema(), Purpose::Learning)?;
+    let mut batch = batches.reader().empty_batch();
+    while batches.read(&mut batch)? {
+        let forgotten = match learnt_at {
+            None => left.forget(&batch),
+            Some(0) => left.forget_learnt_at(&batch, 0),
+            Some(row) => left.forget_learnt_at(&batch, row + batch.first_row - 1),
+        };
+        forgotten.map_err(|cause| Error::Use { name: batches.reader().name().into(), cause })?;
+    }
+    Ok(())
+}

@@ -1,0 +1,135 @@
+//! What was learnt: everything that a model file holds, and what can be done with it.
+
+use std::io::{self, Write};
+
+use crate::batch::Batch;
+use crate::error::Result;
+use crate::features::Features;
+use crate::format::{self, FileParts};
+use crate::model::Model;
+use crate::report::Summary;
+use crate::schema::Schema;
+use crate::settings::Settings;
+use crate::statistics::Statistics;
+
+/// Statistics, together with the settings under which a model is estimated from them: what a model file holds.
+///
+/// ```
+/// use priory::{Batch, Column, Kind, Learnt, Schema, Settings};
+///
+/// let schema = Schema::new("play", vec![Column::new("outlook", Kind::Category)])?;
+/// let monday = Batch::from_rows(&[("yes", [Some("overcast")]), ("no", [Some("sunny")])]);
+/// let tuesday = Batch::from_rows(&[("no", [Some("overcast")])]);
+///
+/// let mut learnt = Learnt::empty(&schema, Settings::default());
+/// learnt.learn(&monday)?;
+/// let file = learnt.to_bytes();
+/// learnt.learn(&tuesday)?;
+/// learnt.forget(&tuesday)?;
+/// assert_eq!(learnt.to_bytes(), file); // bit for bit as if Tuesday had never been there
+///
+/// let model = Learnt::read(&file)?.estimate()?;
+/// assert_eq!(model.classes(), ["no", "yes"]);
+/// # Ok::<(), priory::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Learnt {
+    /// What was counted.
+    pub statistics: Statistics,
+    /// What a model is estimated under.
+    pub settings: Settings,
+}
+
+impl Learnt {
+    /// These statistics, to be estimated under these settings.
+    pub fn new(statistics: Statistics, settings: Settings) -> Self {
+        Learnt { statistics, settings }
+    }
+
+    /// Nothing learnt yet.
+    pub fn empty(schema: &Schema, settings: Settings) -> Self {
+        Learnt::new(Statistics::empty(schema), settings)
+    }
+
+    /// Reads a model file. Only a little of the file is in memory at a time, beside what it holds.
+    ///
+    /// # Errors
+    /// If the file cannot be read, if a byte was changed, lost or added, or if the contents contradict each other.
+    pub fn read(file: &impl FileParts) -> Result<Self> {
+        format::read(file)
+    }
+
+    /// Writes a model file. What was learnt from the same rows under the same settings gives the same bytes, whatever
+    /// order or split the rows came in.
+    ///
+    /// # Errors
+    /// If the bytes cannot be written.
+    pub fn write_to(&self, out: &mut impl Write) -> io::Result<()> {
+        format::write(out, &self.statistics, &self.settings)
+    }
+
+    /// The bytes of the model file.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        self.write_to(&mut bytes).expect("writing to memory does not fail");
+        bytes
+    }
+
+    /// Adds the rows of a batch.
+    ///
+    /// # Errors
+    /// As for [`Statistics::observe`]; nothing is learnt then. Also if what was counted has become too large to be
+    /// estimated, which [`Statistics::check_size`] tells.
+    pub fn learn(&mut self, batch: &Batch) -> Result<()> {
+        self.statistics.observe(batch)?;
+        self.statistics.check_size()
+    }
+
+    /// Takes the rows of a batch away, as if they had never been learnt.
+    ///
+    /// # Errors
+    /// As for [`Statistics::forget`]; nothing is forgotten then.
+    pub fn forget(&mut self, batch: &Batch) -> Result<()> {
+        self.statistics.forget(batch)
+    }
+
+    /// Adds what was learnt elsewhere. The settings stay.
+    ///
+    /// # Errors
+    /// As for [`Statistics::merge`], and if both together are too large to be estimated.
+    pub fn merge(&mut self, other: &Learnt) -> Result<()> {
+        self.statistics.merge(&other.statistics)?;
+        self.statistics.check_size()
+    }
+
+    /// The model that follows.
+    ///
+    /// # Errors
+    /// If nothing was learnt, or the settings do not fit the data.
+    pub fn estimate(&self) -> Result<Model> {
+        self.statistics.estimate(&self.settings)
+    }
+
+    /// The model laid open, with so many of the most telling tokens of each class where there is text.
+    ///
+    /// # Errors
+    /// If nothing was learnt, or the settings do not fit the data.
+    pub fn summary(&self, top_tokens: usize) -> Result<Summary> {
+        Summary::with_top(&self.statistics, &self.settings, top_tokens)
+    }
+
+    /// The columns ranked by how much they tell about the class.
+    ///
+    /// # Errors
+    /// If nothing was learnt, or the settings do not fit the data.
+    pub fn features(&self) -> Result<Features> {
+        Features::new(&self.statistics, &self.settings)
+    }
+
+    /// A number that follows from all that was counted, and from nothing else: what was learnt from the same rows has the
+    /// same one, and what was learnt from others has, but for a chance of about one in 2^32, another. It tells whether
+    /// two models learnt the same, and whether something was concluded from just these statistics.
+    pub fn fingerprint(&self) -> u64 {
+        format::fingerprint(&self.statistics)
+    }
+}
