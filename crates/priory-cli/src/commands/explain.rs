@@ -223,7 +223,7 @@ impl<W: Write> Printer<'_, W> {
     fn coloured(&mut self, batch: &Batch, row: usize, explanation: &Explanation) -> Result<()> {
         for (i, column) in batch.columns.iter().enumerate() {
             let BatchColumn::Text(text) = column else { continue };
-            let Some(document) = text.written(row).filter(|document| !document.is_empty()) else { continue };
+            let Some(document) = text.original(row).filter(|document| !document.is_empty()) else { continue };
             let name = &self.model.schema().columns[i].name;
             let tokens = explanation.contributions.iter().find(|contribution| contribution.feature == *name);
             let Some(tokens) = tokens.and_then(|contribution| contribution.tokens.as_ref()) else { continue };

@@ -81,13 +81,17 @@ impl Tokenizer {
     /// Reads a document into the next row of a column.
     pub fn read(&mut self, document: &str, column: &mut TextColumn) {
         self.show(document, &mut *column);
-        column.end_written(document);
+        column.end_document_written(document);
     }
 
     /// Reads a document that may not be UTF-8 into the next row of a column.
     pub fn read_bytes(&mut self, document: &[u8], column: &mut TextColumn) {
         self.show_bytes(document, &mut *column);
-        column.end_written(&String::from_utf8_lossy(if column.keeps_documents() { document } else { b"" }));
+        column.end_document_written(&String::from_utf8_lossy(if column.keeps_documents() {
+            document
+        } else {
+            b""
+        }));
     }
 
     /// Shows each token of a document that may not be UTF-8. Invalid bytes stand for U+FFFD, as in

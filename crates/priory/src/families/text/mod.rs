@@ -17,7 +17,7 @@ mod without_one;
 
 use std::sync::{Arc, OnceLock};
 
-use crate::batch::{Batch, Series, TextColumn};
+use crate::batch::{Batch, TextColumn, TokenNumbering};
 use crate::error::{Error, Result};
 use crate::families::CountedRow;
 use crate::settings::TextFamily;
@@ -90,10 +90,10 @@ pub(crate) struct TextStatistics {
     by_token: ByToken,
 }
 
-/// The tokens of a series of batches that were looked up so far.
+/// The tokens that were looked up so far, as one batch after the other numbers them.
 #[derive(Debug, Clone, Default)]
 struct Known {
-    series: Series,
+    numbering: TokenNumbering,
     /// Our id of each token, or [`UNKNOWN`].
     id_of: Vec<u32>,
     /// How many have one. No two have the same.
@@ -105,8 +105,8 @@ const UNKNOWN: u32 = u32::MAX;
 impl Known {
     /// Makes ready for a batch.
     fn begin(&mut self, column: &TextColumn) {
-        if self.series != *column.series() {
-            self.series = column.series().clone();
+        if self.numbering != *column.numbering() {
+            self.numbering = column.numbering().clone();
             (self.looked_up, self.id_of) = (0, Vec::new());
         }
         self.id_of.resize(column.tokens().len(), UNKNOWN);
@@ -117,7 +117,7 @@ impl Known {
         for token in 0..documents.len() {
             if self.id_of[token] == UNKNOWN && documents.has(token) {
                 let name = column.tokens().name(token);
-                // If all of ours are of this series, one that was never looked up is new.
+                // If all of ours were looked up under this numbering, one that was never looked up is new.
                 let all_known = self.looked_up == tokens.len();
                 let id = if all_known { tokens.push_new(name) } else { tokens.intern(name) };
                 self.id_of[token] = id as u32;
