@@ -9,6 +9,7 @@ use crate::csv::{Dialect, Flaw, MOST_COLUMNS, Records, first_record, unquoted};
 use crate::decimal::plain_decimal;
 use crate::error::{Error, Result, shown};
 use crate::format::ReadOptions;
+use crate::kept::KeptColumn;
 use crate::reader::Plan;
 use crate::recent::RecentCodes;
 use crate::sample::Sample;
@@ -30,9 +31,8 @@ impl DelimitedParser {
         DelimitedParser { plan: Arc::clone(plan), records, scratch: String::new(), tokenizers }
     }
 
-    /// Appends the rows of a block to an empty batch. Rows in errors are counted from 1 in this block; the batch
-    /// then holds those before.
-    pub(crate) fn fill(&mut self, block: &[u8], batch: &mut Batch) -> Result<()> {
+    /// As [`Parser::fill`](crate::input::Parser::fill).
+    pub(crate) fn fill(&mut self, block: &[u8], batch: &mut Batch, kept: &mut [KeptColumn]) -> Result<()> {
         let (end, flaw) = self.records.split(block);
         let plan = Arc::clone(&self.plan);
         let Plan { name, header, .. } = &*plan;
@@ -47,9 +47,9 @@ impl DelimitedParser {
             }
         }
         self.fill_weights(text, batch)?;
-        for (kept, &position) in batch.kept.iter_mut().zip(&plan.kept) {
+        for (column, &position) in kept.iter_mut().zip(&plan.kept) {
             let fields = self.records.column(position);
-            fields.for_each(|field| kept.push(Some(unquoted(&text[field], &mut self.scratch))));
+            fields.for_each(|field| column.push(Some(unquoted(&text[field], &mut self.scratch))));
         }
         flaw.map_or(Ok(()), |flaw| Err(describe(flaw, &self.records, name, header)))
     }

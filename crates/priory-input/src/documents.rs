@@ -8,10 +8,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use memchr::{memchr, memrchr};
-use priory::{Batch, BatchColumn, CategoryColumn, MISSING, Schema};
+use priory::{Batch, BatchColumn, CategoryColumn, Schema};
 
 use crate::error::{Error, Result, shown};
 use crate::format::Encoding;
+use crate::kept::KeptColumn;
 use crate::reader::Plan;
 use crate::tar::{self, TarFile};
 use crate::text::Tokenizer;
@@ -243,7 +244,12 @@ impl DocumentParser {
 
     /// As [`Parser::fill`](crate::input::Parser::fill). A NUL byte is refused wherever it is, as it is in the beginning:
     /// the file is no text. Single documents in files of their own may hold anything.
-    pub(crate) fn fill_lines(&mut self, block: &[u8], batch: &mut Batch) -> Result<()> {
+    pub(crate) fn fill_lines(
+        &mut self,
+        block: &[u8],
+        batch: &mut Batch,
+        kept: &mut [KeptColumn],
+    ) -> Result<()> {
         let mut scratch = Vec::new();
         let binary = memchr(0, block);
         let text =
@@ -253,7 +259,7 @@ impl DocumentParser {
             let line = line.strip_suffix(b"\r").unwrap_or(line);
             let (class, document) = self.lines.split(line, &mut scratch);
             let class = class.map(String::from_utf8_lossy);
-            self.push(class.as_deref(), document, batch);
+            self.push(class.as_deref(), document, batch, kept);
         }
         match binary {
             None => Ok(()),
@@ -264,20 +270,19 @@ impl DocumentParser {
         }
     }
 
-    pub(crate) fn fill_files(&mut self, documents: &[Document], batch: &mut Batch) {
-        documents.iter().for_each(|document| self.push(document.class.as_deref(), &document.text, batch));
+    pub(crate) fn fill_files(&mut self, documents: &[Document], batch: &mut Batch, kept: &mut [KeptColumn]) {
+        for document in documents {
+            self.push(document.class.as_deref(), &document.text, batch, kept);
+        }
     }
 
     /// Appends a row. The class may be asked for as target or as feature; every other column is missing.
-    fn push(&mut self, class: Option<&str>, document: &[u8], batch: &mut Batch) {
+    fn push(&mut self, class: Option<&str>, document: &[u8], batch: &mut Batch, kept: &mut [KeptColumn]) {
         let plan = Arc::clone(&self.plan);
         let is_class = |position: usize| plan.header.len() > 1 && position == 0;
         let push_class = |column: &mut CategoryColumn, position: Option<usize>| {
-            let class = class.filter(|class| position.is_some_and(is_class) && !plan.missing.contains(class));
-            column.codes.push(MISSING);
-            if let (Some(class), Some(code)) = (class, column.codes.last_mut()) {
-                *code = column.values.intern(class) as u32 + 1;
-            }
+            column
+                .push(class.filter(|class| position.is_some_and(is_class) && !plan.missing.contains(class)));
         };
         push_class(&mut batch.classes, plan.target);
         for (feature, (column, &position)) in batch.columns.iter_mut().zip(&plan.features).enumerate() {
@@ -292,10 +297,10 @@ impl DocumentParser {
                 },
             }
         }
-        for (kept, &position) in batch.kept.iter_mut().zip(&plan.kept) {
+        for (column, &position) in kept.iter_mut().zip(&plan.kept) {
             match is_class(position) {
-                true => kept.push(class),
-                false => kept.push(Some(&String::from_utf8_lossy(document))),
+                true => column.push(class),
+                false => column.push(Some(&String::from_utf8_lossy(document))),
             }
         }
         batch.rows += 1;

@@ -11,6 +11,7 @@ use crate::delimited::{self, DelimitedParser};
 use crate::documents::{CLASS, Document, DocumentParser, Files, LineFormat};
 use crate::error::{Error, Result, shown};
 use crate::json::{self, JsonParser};
+use crate::kept::KeptColumn;
 use crate::reader::Plan;
 use crate::sample::{ColumnInfo, Sample};
 use crate::source::Source;
@@ -278,22 +279,22 @@ pub(crate) enum Parser {
 }
 
 impl Parser {
-    /// Appends the rows of a block to an empty batch. Rows in errors are counted from 1 in this block; the batch
-    /// then holds those before.
-    pub(crate) fn fill(&mut self, block: &Block, batch: &mut Batch) -> Result<()> {
+    /// Appends the rows of a block to an empty batch, and to the columns that pass through. Rows in errors are counted from 1
+    /// in this block; the batch then holds those before.
+    pub(crate) fn fill(&mut self, block: &Block, batch: &mut Batch, kept: &mut [KeptColumn]) -> Result<()> {
         match (self, block) {
-            (Parser::Delimited(parser), Block::Text(text)) => parser.fill(text, batch),
-            (Parser::JsonLines(parser), Block::Text(text)) => parser.fill(text, batch),
-            (Parser::Svmlight(parser), Block::Text(text)) => parser.fill(text, batch),
-            (Parser::Documents(parser), Block::Text(text)) => parser.fill_lines(text, batch),
+            (Parser::Delimited(parser), Block::Text(text)) => parser.fill(text, batch, kept),
+            (Parser::JsonLines(parser), Block::Text(text)) => parser.fill(text, batch, kept),
+            (Parser::Svmlight(parser), Block::Text(text)) => parser.fill(text, batch, kept),
+            (Parser::Documents(parser), Block::Text(text)) => parser.fill_lines(text, batch, kept),
             (Parser::Documents(parser), Block::Documents(documents)) => {
-                parser.fill_files(documents, batch);
+                parser.fill_files(documents, batch, kept);
                 Ok(())
             }
             #[cfg(feature = "arrow")]
-            (Parser::Parquet(parser), Block::Slice(slice)) => parser.fill(slice, batch),
+            (Parser::Parquet(parser), Block::Slice(slice)) => parser.fill(slice, batch, kept),
             #[cfg(feature = "arrow")]
-            (Parser::Arrow(parser), Block::Rows(rows)) => parser.fill(rows, batch),
+            (Parser::Arrow(parser), Block::Rows(rows)) => parser.fill(rows, batch, kept),
             _ => unreachable!("an input hands out blocks of its own kind"),
         }
     }

@@ -16,6 +16,7 @@ use std::sync::Arc;
 use priory::{Batch, BatchColumn, CategoryColumn, MISSING, Stored, TextColumn};
 
 use crate::error::{Error, Result, shown};
+use crate::kept::KeptColumn;
 use crate::reader::Plan;
 use crate::recent::RecentCodes;
 use crate::sample::Sample;
@@ -194,7 +195,7 @@ impl JsonParser {
     }
 
     /// As [`Parser::fill`](crate::input::Parser::fill).
-    pub(crate) fn fill(&mut self, block: &[u8], batch: &mut Batch) -> Result<()> {
+    pub(crate) fn fill(&mut self, block: &[u8], batch: &mut Batch, kept: &mut [KeptColumn]) -> Result<()> {
         let plan = Arc::clone(&self.plan);
         let text = checked_text(&plan.name, block)?;
         let flaw = self.scan(text, batch);
@@ -209,10 +210,10 @@ impl JsonParser {
             }
         }
         self.fill_weights(text, batch)?;
-        for (kept, &position) in batch.kept.iter_mut().zip(&plan.kept) {
+        for (column, &position) in kept.iter_mut().zip(&plan.kept) {
             let mut scratch = String::new();
             for value in self.column(position, batch.rows) {
-                kept.push((value.kind != Kind::Absent).then(|| value.written(text, &mut scratch)));
+                column.push((value.kind != Kind::Absent).then(|| value.written(text, &mut scratch)));
             }
         }
         flaw.map_or(Ok(()), |flaw| Err(flaw.in_row(&plan.name, 1 + batch.rows as u64, text)))

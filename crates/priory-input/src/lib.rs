@@ -35,6 +35,7 @@ mod evaluate;
 mod format;
 mod input;
 mod json;
+mod kept;
 mod marks;
 mod parallel;
 mod pseudocounts;
@@ -56,6 +57,7 @@ pub use arrow::{PredictedRows, PredictionColumns, PredictionFile, RecordBatches}
 pub use error::{Error, Result};
 pub use evaluate::{OpenTable, Split, evaluate, evaluate_on};
 pub use format::{Encoding, InputFormat, ReadOptions};
+pub use kept::KeptColumn;
 pub use parallel::{Turn, fold};
 pub use pseudocounts::read_pseudocounts;
 pub use reader::{BadValues, Batches, Reader, Worker};

@@ -11,6 +11,7 @@ use std::thread;
 use priory::Batch;
 
 use crate::error::{Error, Result};
+use crate::kept::KeptColumn;
 use crate::reader::{InBlock, Reader, held};
 
 /// Takes every batch of a table through `step` on so many threads, each with a state made by `start`, and returns the
@@ -41,7 +42,8 @@ pub fn fold<S: Send>(
                 }
             };
             let guard = PanicGuard { shared: &shared, block };
-            if let Err(error) = step(&mut state, &batch, &Turn { shared: &shared, block }) {
+            let turn = Turn { shared: &shared, block, kept: worker.kept() };
+            if let Err(error) = step(&mut state, &batch, &turn) {
                 shared.fail(InBlock { block, error });
                 break;
             }
@@ -103,13 +105,19 @@ impl Shared {
     }
 }
 
-/// The place of a batch in the order of the table.
+/// What the table knows of a batch besides its rows: its place in their order, and the columns that pass through.
 pub struct Turn<'a> {
     shared: &'a Shared,
     block: usize,
+    kept: &'a [KeptColumn],
 }
 
 impl Turn<'_> {
+    /// The columns that [`Table::keep`](crate::Table::keep) named, with a value for each row of the batch.
+    pub fn kept(&self) -> &[KeptColumn] {
+        self.kept
+    }
+
     /// How many rows of the table stand before this batch. It takes the batch's turn.
     ///
     /// # Errors
@@ -166,7 +174,7 @@ mod tests {
             let shared = Shared::default();
             thread::scope(|scope| {
                 scope.spawn(|| shared.fail(InBlock { block: 0, error: Error::Stopped }));
-                let told = Turn { shared: &shared, block: 1 }.take(|| Ok(()));
+                let told = Turn { shared: &shared, block: 1, kept: &[] }.take(|| Ok(()));
                 assert!(matches!(told, Err(Error::Stopped)));
             });
         }

@@ -7,10 +7,11 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use priory::{Batch, KeptColumn, Schema, TextColumn};
+use priory::{Batch, Schema, TextColumn};
 
 use crate::error::{Error, Result, shown, shown_list};
 use crate::input::{Block, Input, Parser};
+use crate::kept::KeptColumn;
 use crate::table::{Purpose, Table};
 use crate::text::Tokenizer;
 
@@ -191,10 +192,8 @@ impl Reader {
         let mut input = table.into_input();
         input.prepare(&plan, schema)?;
         let size = input.size();
-        let mut empty = Batch::new(schema);
-        empty.kept = vec![KeptColumn::default(); plan.kept.len()];
         let blocks = Mutex::new(Blocks { input, next: 0, ended: false });
-        Ok(Reader { plan, size, empty, blocks, rows: Mutex::new(Vec::new()) })
+        Ok(Reader { plan, size, empty: Batch::new(schema), blocks, rows: Mutex::new(Vec::new()) })
     }
 
     /// A thread's share in the reading.
@@ -203,12 +202,15 @@ impl Reader {
     }
 
     fn bench(&self) -> Bench {
-        Bench { block: Block::default(), parser: held(&self.blocks).input.parser(&self.plan) }
+        Bench {
+            block: Block::default(),
+            parser: held(&self.blocks).input.parser(&self.plan),
+            kept: vec![KeptColumn::default(); self.plan.kept.len()],
+        }
     }
 
     /// Has batches to read into made like this one, which is without rows and of the schema that is read.
-    pub fn read_into(&mut self, mut batch: Batch) {
-        batch.kept = std::mem::take(&mut self.empty.kept);
+    pub fn read_into(&mut self, batch: Batch) {
         self.empty = batch;
     }
 
@@ -283,8 +285,9 @@ impl Reader {
     fn read(&self, bench: &mut Bench, batch: &mut Batch) -> std::result::Result<Option<usize>, InBlock> {
         batch.clear();
         batch.first_row = 1;
+        bench.kept.iter_mut().for_each(KeptColumn::clear);
         let Some(block) = self.next_block(&mut bench.block)? else { return Ok(None) };
-        let filled = bench.parser.fill(&bench.block, batch);
+        let filled = bench.parser.fill(&bench.block, batch, &mut bench.kept);
         self.note_rows(block, batch.rows);
         filled.map(|()| Some(block)).map_err(|error| InBlock { block, error })
     }
@@ -308,6 +311,8 @@ pub struct Worker<'a> {
 struct Bench {
     block: Block,
     parser: Parser,
+    /// The columns that pass through, of the rows that were read last.
+    kept: Vec<KeptColumn>,
 }
 
 /// An error, and the block whose beginning its rows are counted from.
@@ -319,6 +324,11 @@ pub(crate) struct InBlock {
 impl Worker<'_> {
     pub(crate) fn read(&mut self, batch: &mut Batch) -> std::result::Result<Option<usize>, InBlock> {
         self.reader.read(&mut self.bench, batch)
+    }
+
+    /// The columns that pass through, of the rows that were read last.
+    pub(crate) fn kept(&self) -> &[KeptColumn] {
+        &self.bench.kept
     }
 }
 

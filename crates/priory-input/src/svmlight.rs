@@ -12,6 +12,7 @@ use priory::{Batch, BatchColumn, MISSING};
 use crate::csv::MOST_COLUMNS;
 use crate::error::{Error, Result, shown};
 use crate::format::ReadOptions;
+use crate::kept::KeptColumn;
 use crate::reader::Plan;
 use crate::sample::Sample;
 use crate::source::{Framing, Source};
@@ -104,13 +105,13 @@ impl SvmlightParser {
     }
 
     /// As [`Parser::fill`](crate::input::Parser::fill).
-    pub(crate) fn fill(&mut self, block: &[u8], batch: &mut Batch) -> Result<()> {
+    pub(crate) fn fill(&mut self, block: &[u8], batch: &mut Batch, kept: &mut [KeptColumn]) -> Result<()> {
         let name = &self.plan.name;
         let rows = lines(name, block)?.count();
         self.fill_zeros(rows, batch);
         for line in lines(name, block)? {
             let row = batch.rows;
-            self.fill_row(line, row, batch)?;
+            self.fill_row(line, row, batch, kept)?;
             batch.rows += 1;
         }
         Ok(())
@@ -143,11 +144,11 @@ impl SvmlightParser {
         }
     }
 
-    fn fill_row(&self, line: &str, row: usize, batch: &mut Batch) -> Result<()> {
+    fn fill_row(&self, line: &str, row: usize, batch: &mut Batch, kept: &mut [KeptColumn]) -> Result<()> {
         let plan = &self.plan;
         let width = plan.header.len() - 1;
         let mut bad = Ok(());
-        let mut kept = vec!["0"; plan.kept.len()];
+        let mut passing = vec!["0"; plan.kept.len()];
         let label = read_row(line, |index, value| {
             if index > width {
                 // Only what is learnt from must be complete.
@@ -162,14 +163,14 @@ impl SvmlightParser {
             if bad.is_ok() {
                 bad = self.set(index, row, value, batch);
             }
-            self.kept[index].into_iter().for_each(|place| kept[place] = value);
+            self.kept[index].into_iter().for_each(|place| passing[place] = value);
             Ok(())
         });
         let row_number = 1 + row as u64;
         let label = label.map_err(|what| Error::Row { name: plan.name.clone(), row: row_number, what })?;
         bad?;
-        self.kept[0].into_iter().for_each(|place| kept[place] = label);
-        batch.kept.iter_mut().zip(kept).for_each(|(column, value)| column.push(Some(value)));
+        self.kept[0].into_iter().for_each(|place| passing[place] = label);
+        kept.iter_mut().zip(passing).for_each(|(column, value)| column.push(Some(value)));
         self.set(0, row, label, batch)
     }
 

@@ -244,8 +244,8 @@ impl Table {
         &self.options
     }
 
-    /// Has these columns pass through as they are, whatever else they are for: batches carry them in
-    /// [`Batch::kept`](priory::Batch::kept).
+    /// Has these columns pass through as they are, whatever else they are for: [`Turn::kept`](crate::Turn::kept) has them,
+    /// batch by batch.
     ///
     /// # Errors
     /// If there is no such column, or one of them is named twice.

@@ -7,9 +7,9 @@ use std::path::Path;
 use std::sync::Mutex;
 
 use anyhow::{Result, bail};
-use priory::{Batch, Outcome, Scores, rows_to_score};
+use priory::{Outcome, Scores, rows_to_score};
 use priory_input::store::NewFile;
-use priory_input::{Purpose, Reader};
+use priory_input::{KeptColumn, Purpose, Reader};
 
 use crate::args::{PredictArgs, PredictionFormat};
 use crate::data;
@@ -122,9 +122,9 @@ impl Task<'_> {
             result.map_err(|cause| priory_input::Error::File { name: name.into(), action: "written", cause })
         };
         written(out.write_all(lines.header().as_bytes()))?;
-        let encode = |batch: &Batch, scores: &Scores, text: &mut Vec<u8>| {
+        let encode = |kept: &[KeptColumn], scores: &Scores, text: &mut Vec<u8>| {
             text.clear();
-            lines.write(batch, scores, text);
+            lines.write(kept, scores, text);
         };
         let seen = self.predict(encode, |text| written(out.write_all(text)))?;
         written(out.flush())?;
@@ -138,8 +138,8 @@ impl Task<'_> {
         let Columns { kept, classes, .. } = self.columns;
         let columns = PredictionColumns::new(&self.columns.names(), kept.len(), classes);
         let mut file = PredictionFile::create(path, &columns)?;
-        let encode = |batch: &Batch, scores: &Scores, rows: &mut Option<PredictedRows>| {
-            *rows = Some(columns.encode(batch, scores));
+        let encode = |kept: &[KeptColumn], scores: &Scores, rows: &mut Option<PredictedRows>| {
+            *rows = Some(columns.encode(kept, scores));
         };
         let seen = self.predict(encode, |rows| rows.iter().try_for_each(|rows| file.write(rows)))?;
         file.finish()?;
@@ -155,7 +155,7 @@ impl Task<'_> {
     /// `write` gets the pieces in the order of the rows.
     fn predict<P: Default + Send>(
         &self,
-        encode: impl Fn(&Batch, &Scores, &mut P) + Sync,
+        encode: impl Fn(&[KeptColumn], &Scores, &mut P) + Sync,
         write: impl FnMut(&mut P) -> priory_input::Result<()> + Send,
     ) -> Result<Seen> {
         let write = Mutex::new(write);
@@ -165,7 +165,7 @@ impl Task<'_> {
             seen.unseen_values += scores.unseen();
             seen.unseen_tokens += scores.unseen_tokens();
             (0..batch.rows).for_each(|row| seen.observe(scores.outcome(row)));
-            encode(batch, &scores, piece);
+            encode(turn.kept(), &scores, piece);
             turn.take(|| (write.lock().expect("writing does not panic"))(piece))
         })?;
         Ok(states.into_iter().fold(Seen::default(), |all, (seen, _)| all.merged(&seen)))

@@ -11,6 +11,7 @@ use priory::{Batch, BatchColumn, CategoryColumn, MISSING, TextColumn};
 
 use crate::arrow::text::{NotUtf8, days, ticks, written};
 use crate::error::{Error, Result, shown};
+use crate::kept::KeptColumn;
 use crate::reader::{BadNumber, Plan};
 use crate::text::Tokenizer;
 
@@ -34,9 +35,14 @@ impl ArrowParser {
     }
 
     /// As [`Parser::fill`](crate::input::Parser::fill).
-    pub(crate) fn fill(&mut self, rows: &RecordBatch, batch: &mut Batch) -> Result<()> {
+    pub(crate) fn fill(
+        &mut self,
+        rows: &RecordBatch,
+        batch: &mut Batch,
+        kept: &mut [KeptColumn],
+    ) -> Result<()> {
         self.begin();
-        self.append(rows, batch)
+        self.append(rows, batch, kept)
     }
 
     /// Forgets the codes of the last batch.
@@ -45,7 +51,12 @@ impl ArrowParser {
     }
 
     /// Appends rows to a batch that may have some.
-    pub(super) fn append(&mut self, rows: &RecordBatch, batch: &mut Batch) -> Result<()> {
+    pub(super) fn append(
+        &mut self,
+        rows: &RecordBatch,
+        batch: &mut Batch,
+        kept: &mut [KeptColumn],
+    ) -> Result<()> {
         let plan = Arc::clone(&self.plan);
         let first = batch.rows;
         let all = first + rows.num_rows();
@@ -73,11 +84,11 @@ impl ArrowParser {
         if let Some(position) = plan.weight {
             self.weights(rows, position, first, &mut batch.weights)?;
         }
-        for (kept, &position) in batch.kept.iter_mut().zip(&plan.kept) {
+        for (column, &position) in kept.iter_mut().zip(&plan.kept) {
             let array = self.array(rows, position);
             for row in 0..array.len() {
                 let text = written(array.as_ref(), row, &mut self.scratch);
-                kept.push(text.map_err(|NotUtf8| not_text(&plan, position))?);
+                column.push(text.map_err(|NotUtf8| not_text(&plan, position))?);
             }
         }
         batch.rows = all;

@@ -28,6 +28,7 @@ use crate::arrow::text::{NotUtf8, written};
 use crate::arrow::{damaged, guarded, stored};
 use crate::error::{Error, Result, shown};
 use crate::format::InputFormat;
+use crate::kept::KeptColumn;
 use crate::reader::Plan;
 use crate::sample::Sample;
 use crate::source;
@@ -232,7 +233,12 @@ pub(crate) struct ParquetParser {
 
 impl ParquetParser {
     /// As [`Parser::fill`](crate::input::Parser::fill).
-    pub(crate) fn fill(&mut self, slice: &RowSlice, batch: &mut Batch) -> Result<()> {
+    pub(crate) fn fill(
+        &mut self,
+        slice: &RowSlice,
+        batch: &mut Batch,
+        kept: &mut [KeptColumn],
+    ) -> Result<()> {
         let contents = Arc::clone(&self.contents);
         self.columns.begin();
         guarded(&contents.name, FORMAT, || {
@@ -247,7 +253,7 @@ impl ParquetParser {
                 if chunk.num_rows() == 0 || chunk.num_rows() > slice.rows - batch.rows {
                     return Err(damaged(&contents.name, FORMAT, &"the columns differ in length"));
                 }
-                self.columns.append(&chunk, batch)?;
+                self.columns.append(&chunk, batch, kept)?;
             }
             self.open = Some((slice.group, slice.start + slice.rows, reader));
             Ok(())

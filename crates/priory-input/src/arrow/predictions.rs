@@ -15,9 +15,10 @@ use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
-use priory::{Batch, KeptColumn, Scores};
+use priory::Scores;
 
 use crate::error::{Error, Result};
+use crate::kept::KeptColumn;
 use crate::store::NewFile;
 
 /// Rows of a row group, unless they take too much memory.
@@ -56,16 +57,16 @@ impl PredictionColumns {
         PredictionColumns { schema, classes, probabilities }
     }
 
-    /// The predictions for a batch.
+    /// The predictions for some rows, of which these columns are kept.
     ///
     /// # Panics
-    /// If the scores are not those of the batch and of these classes.
-    pub fn encode(&self, batch: &Batch, scores: &Scores) -> PredictedRows {
-        let rows = 0..batch.rows;
-        let kept = |column: &KeptColumn| -> ArrayRef {
+    /// If the scores are not those of the same rows and of these classes.
+    pub fn encode(&self, kept: &[KeptColumn], scores: &Scores) -> PredictedRows {
+        let rows = 0..scores.rows();
+        let strings = |column: &KeptColumn| -> ArrayRef {
             Arc::new(rows.clone().map(|row| column.value(row)).collect::<LargeStringArray>())
         };
-        let mut columns: Vec<ArrayRef> = batch.kept.iter().map(kept).collect();
+        let mut columns: Vec<ArrayRef> = kept.iter().map(strings).collect();
         let best = Int32Array::from_iter_values(rows.clone().map(|row| scores.best(row) as i32));
         columns.push(Arc::new(DictionaryArray::<Int32Type>::new(best, Arc::clone(&self.classes))));
         if self.probabilities {

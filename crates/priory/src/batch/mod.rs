@@ -27,8 +27,6 @@ pub struct Batch {
     pub weights: Vec<f64>,
     /// The features.
     pub columns: Vec<BatchColumn>,
-    /// Columns of the table that only pass through; nothing here looks at them.
-    pub kept: Vec<KeptColumn>,
 }
 
 /// One feature of every row.
@@ -49,14 +47,6 @@ pub struct CategoryColumn {
     pub values: Vocabulary,
     /// One code per row.
     pub codes: Vec<u32>,
-}
-
-/// A column of strings as they stand in the table, one after the other.
-#[derive(Debug, Clone, Default)]
-pub struct KeptColumn {
-    text: String,
-    ends: Vec<usize>,
-    missing: Vec<bool>,
 }
 
 impl Batch {
@@ -101,7 +91,6 @@ impl Batch {
                 BatchColumn::Text(column) => column.clear(),
             }
         }
-        self.kept.iter_mut().for_each(KeptColumn::clear);
     }
 
     /// The weight of a row.
@@ -123,8 +112,7 @@ impl Batch {
             BatchColumn::Text(documents) => documents.memory(),
         };
         let columns: usize = self.columns.iter().map(column).sum();
-        let kept: usize = self.kept.iter().map(KeptColumn::memory).sum();
-        columns + kept + self.classes.memory() + size_of_val(&self.weights[..])
+        columns + self.classes.memory() + size_of_val(&self.weights[..])
     }
 
     /// The rows at these positions, in this order. They are numbered anew.
@@ -135,7 +123,6 @@ impl Batch {
             classes: self.classes.select(rows),
             weights: if self.weights.is_empty() { Vec::new() } else { pick(&self.weights, rows) },
             columns: self.columns.iter().map(|column| column.select(rows)).collect(),
-            kept: self.kept.iter().map(|column| column.select(rows)).collect(),
         }
     }
 
@@ -170,7 +157,6 @@ impl Batch {
             classes: self.classes.clone(),
             weights: self.weights.clone(),
             columns: positions.map(|column| self.columns[column].clone()).collect(),
-            kept: self.kept.clone(),
         })
     }
 
@@ -261,49 +247,6 @@ impl BatchColumn {
 
 fn pick<T: Copy>(values: &[T], rows: &[usize]) -> Vec<T> {
     rows.iter().map(|&row| values[row]).collect()
-}
-
-impl KeptColumn {
-    /// Appends a row.
-    #[inline]
-    pub fn push(&mut self, value: Option<&str>) {
-        self.text.push_str(value.unwrap_or_default());
-        self.ends.push(self.text.len());
-        self.missing.push(value.is_none());
-    }
-
-    /// The string in a row, unless it is missing.
-    #[inline]
-    pub fn value(&self, row: usize) -> Option<&str> {
-        let start = if row == 0 { 0 } else { self.ends[row - 1] };
-        (!self.missing[row]).then(|| &self.text[start..self.ends[row]])
-    }
-
-    /// How many rows there are.
-    pub fn len(&self) -> usize {
-        self.ends.len()
-    }
-
-    /// Whether there are no rows.
-    pub fn is_empty(&self) -> bool {
-        self.ends.is_empty()
-    }
-
-    fn clear(&mut self) {
-        self.text.clear();
-        self.ends.clear();
-        self.missing.clear();
-    }
-
-    fn memory(&self) -> usize {
-        self.text.len() + size_of_val(&self.ends[..]) + self.missing.len()
-    }
-
-    fn select(&self, rows: &[usize]) -> KeptColumn {
-        let mut selected = KeptColumn::default();
-        rows.iter().for_each(|&row| selected.push(self.value(row)));
-        selected
-    }
 }
 
 impl CategoryColumn {

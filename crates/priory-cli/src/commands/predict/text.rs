@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use priory::{Batch, Scores};
+use priory::Scores;
+use priory_input::KeptColumn;
 
 use crate::commands::predict::Columns;
 
@@ -39,29 +40,29 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// Appends the rows of a batch.
-    pub(super) fn write(&self, batch: &Batch, scores: &Scores, text: &mut Vec<u8>) {
+    /// Appends rows with these scores, of which these columns are kept.
+    pub(super) fn write(&self, kept: &[KeptColumn], scores: &Scores, text: &mut Vec<u8>) {
         let posterior = self.columns.probabilities.then(|| scores.normalize());
-        for row in 0..batch.rows {
+        for row in 0..scores.rows() {
             let prediction = &self.classes[scores.best(row)];
             let probabilities = posterior.as_ref().map(|posterior| posterior.row(row));
             match self.syntax {
-                Syntax::Csv => self.write_csv(batch, row, prediction, probabilities, text),
-                Syntax::Json => self.write_json(batch, row, prediction, probabilities, text),
+                Syntax::Csv => self.write_csv(kept, row, prediction, probabilities, text),
+                Syntax::Json => self.write_json(kept, row, prediction, probabilities, text),
             }
         }
     }
 
     fn write_csv(
         &self,
-        batch: &Batch,
+        kept: &[KeptColumn],
         row: usize,
         prediction: &str,
         probabilities: Option<&[f64]>,
         text: &mut Vec<u8>,
     ) {
-        for kept in &batch.kept {
-            let value = kept.value(row).unwrap_or_default();
+        for column in kept {
+            let value = column.value(row).unwrap_or_default();
             text.extend_from_slice(self.syntax.quoted(value).as_bytes());
             text.push(b',');
         }
@@ -75,15 +76,15 @@ impl<'a> Lines<'a> {
 
     fn write_json(
         &self,
-        batch: &Batch,
+        kept: &[KeptColumn],
         row: usize,
         prediction: &str,
         probabilities: Option<&[f64]>,
         text: &mut Vec<u8>,
     ) {
         text.push(b'{');
-        for (name, kept) in self.kept.iter().zip(&batch.kept) {
-            let value = kept.value(row).map_or(Cow::Borrowed("null"), |value| self.syntax.quoted(value));
+        for (name, column) in self.kept.iter().zip(kept) {
+            let value = column.value(row).map_or(Cow::Borrowed("null"), |value| self.syntax.quoted(value));
             text.extend_from_slice(name.as_bytes());
             text.push(b':');
             text.extend_from_slice(value.as_bytes());

@@ -1,0 +1,33 @@
+//! Columns of a table that pass through as they are, beside the batches that are made of its rows.
+
+/// A column of strings as they stand in the table, one after the other.
+#[derive(Debug, Clone, Default)]
+pub struct KeptColumn {
+    text: String,
+    ends: Vec<usize>,
+    missing: Vec<bool>,
+}
+
+impl KeptColumn {
+    /// Appends a row.
+    #[inline]
+    pub(crate) fn push(&mut self, value: Option<&str>) {
+        self.text.push_str(value.unwrap_or_default());
+        self.ends.push(self.text.len());
+        self.missing.push(value.is_none());
+    }
+
+    /// The string in a row, unless it is missing.
+    #[inline]
+    pub fn value(&self, row: usize) -> Option<&str> {
+        let start = if row == 0 { 0 } else { self.ends[row - 1] };
+        (!self.missing[row]).then(|| &self.text[start..self.ends[row]])
+    }
+
+    /// Removes the rows but keeps the memory.
+    pub(crate) fn clear(&mut self) {
+        self.text.clear();
+        self.ends.clear();
+        self.missing.clear();
+    }
+}
