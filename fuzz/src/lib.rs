@@ -5,7 +5,7 @@ pub mod seeds;
 use std::io::{Cursor, Read};
 use std::sync::Mutex;
 
-use priory::{Batch, BatchColumn, Column, Kind, Learnt, MISSING_SPELLINGS, Schema, Settings, Statistics};
+use priory::{Batch, BatchColumn, Column, Kind, Learnt, MISSING_SPELLINGS, Schema, Settings, Statistics, Value};
 use priory_input::{BadValues, Encoding, InputFormat, Purpose, ReadOptions, Table, fold};
 
 /// How a table is read, decided by the first bytes of the input; the rest is the table.
@@ -294,22 +294,23 @@ fn check_numbers(rows: &[Row], texts: &[Row], choices: &Choices) {
 /// A file of which only a few words are read is refused, or scores a document that has them.
 pub fn check_parts(bytes: &[u8]) {
     let Ok(Some(file)) = priory::ModelFile::open(bytes.to_vec()) else { return };
-    let mut batch = Batch::new(file.schema());
-    batch.rows = 1;
-    batch.classes.push(None);
-    for column in &mut batch.columns {
-        match column {
-            BatchColumn::Category(column) => column.push(None),
-            BatchColumn::Number(numbers) => numbers.push(f64::NAN),
-            BatchColumn::Text(column) => {
-                ["", "a", "buy", "free", "m", "math", "the", "z"].into_iter().for_each(|word| column.add(word));
-                column.end_document();
-            }
-        }
-    }
+    let document = Value::Text(&["", "a", "buy", "free", "m", "math", "the", "z"]);
+    let batch = row(file.schema(), [Value::Missing, Value::Missing, document]);
     if let Ok(model) = file.model_for(&batch) {
         let _ = model.score(&batch).expect("the batch fits the model").normalize();
     }
+}
+
+/// A batch of one row that has this string, this number and this document in all columns for them.
+fn row(schema: &Schema, [string, number, document]: [Value<'_>; 3]) -> Batch {
+    let values = schema.columns.iter().map(|column| match column.kind {
+        Kind::Category | Kind::Joint => string,
+        Kind::Number | Kind::Moments | Kind::Group => number,
+        Kind::Text => document,
+    });
+    let mut batch = Batch::new(schema);
+    batch.push(None, 1.0, &values.collect::<Vec<_>>()).expect("the values are of the kinds of the columns");
+    batch
 }
 
 /// Whatever was learnt or read can be written, read and used.
@@ -318,19 +319,8 @@ pub fn check_model(learnt: &Learnt) {
     let again = Learnt::read(&file).expect("what was written can be read");
     assert!(again.to_bytes() == file, "the same bytes each time");
     if let Ok(model) = learnt.estimate() {
-        let mut batch = Batch::new(model.schema());
-        batch.rows = 1;
-        batch.classes.push(None);
-        for column in &mut batch.columns {
-            match column {
-                BatchColumn::Category(column) => column.push(Some("never met")),
-                BatchColumn::Number(numbers) => numbers.push(0.5),
-                BatchColumn::Text(column) => {
-                    column.add("never met");
-                    column.end_document();
-                }
-            }
-        }
+        let values = [Value::Category("never met"), Value::Number(0.5), Value::Text(&["never met"])];
+        let batch = row(model.schema(), values);
         let posterior = model.score(&batch).expect("the batch fits the model").normalize();
         let sum: f64 = posterior.row(0).iter().sum();
         assert!((sum - 1.0).abs() < 1e-9, "the posterior adds up to {sum}");

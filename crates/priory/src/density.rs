@@ -1,6 +1,6 @@
 //! What pictures are made of: the numbers of a column as they were counted, and the densities fitted to them.
 
-use crate::batch::Batch;
+use crate::batch::{Batch, MISSING};
 use crate::error::{Error, Result};
 use crate::families::FamilyStatistics;
 use crate::model::Model;
@@ -41,11 +41,13 @@ impl Model {
     /// nothing is known. The classes of a point stand side by side. For families of whole numbers it is a probability.
     ///
     /// ```
-    /// use priory::{Batch, BatchColumn, Column, Kind, Schema, Settings, Statistics};
+    /// use priory::{Batch, Column, Kind, Schema, Settings, Statistics, Value};
     ///
     /// let schema = Schema::new("sex", vec![Column::new("height", Kind::Number)])?;
-    /// let mut people = Batch::from_rows(&[("f", [None]), ("f", [None]), ("m", [None]), ("m", [None])]);
-    /// people.columns = vec![BatchColumn::Number(vec![165.0, 169.0, 177.0, 183.0])];
+    /// let mut people = Batch::new(&schema);
+    /// for (sex, height) in [("f", 165.0), ("f", 169.0), ("m", 177.0), ("m", 183.0)] {
+    ///     people.push(Some(sex), 1.0, &[Value::Number(height)])?;
+    /// }
     /// let mut statistics = Statistics::empty(&schema);
     /// statistics.observe(&people)?;
     /// let model = statistics.estimate(&Settings::default())?;
@@ -81,6 +83,7 @@ impl Model {
     fn points(&self, columns: &[&str], points: &[Vec<f64>]) -> Result<Batch> {
         let mut batch = Batch::new(self.schema());
         batch.rows = points.len();
+        batch.classes.codes.resize(batch.rows, MISSING);
         batch.columns.iter_mut().for_each(|column| column.resize(points.len()));
         for (i, name) in columns.iter().enumerate() {
             let Some(values) = batch.columns[find(self.schema(), name)?].numbers_mut() else {

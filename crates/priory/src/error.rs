@@ -70,6 +70,54 @@ pub enum Error {
         /// Columns in the schema.
         expected: usize,
     },
+    /// A column of a batch holds something else than the schema says.
+    #[error("column `{column}` of the batch holds {found}, which does not go with its kind, {kind}")]
+    BatchKind {
+        /// The column.
+        column: String,
+        /// What it holds.
+        found: &'static str,
+        /// What the schema calls its kind.
+        kind: &'static str,
+    },
+    /// A batch does not have as many classes, weights or values of a column as it has rows.
+    #[error("rows of the batch: {rows}, but {what}: {found}")]
+    BatchLength {
+        /// Rows of the batch.
+        rows: usize,
+        /// How many of these there are.
+        found: usize,
+        /// What there are not as many of: classes, weights, values in a column.
+        what: String,
+    },
+    /// A code of a column of strings stands for none of its values.
+    #[error("column `{column}` of the batch has the code {code}, but its values end at {values}")]
+    Code {
+        /// The column.
+        column: String,
+        /// The largest code.
+        code: u32,
+        /// How many values there are; the code of the last is this number.
+        values: usize,
+    },
+    /// A row that was to be added to a batch does not have a value for each column.
+    #[error("the row has {found} values, and the batch {expected} columns")]
+    RowLength {
+        /// Values of the row.
+        found: usize,
+        /// Columns of the batch.
+        expected: usize,
+    },
+    /// A value of a row that was to be added to a batch is of another kind than its column.
+    #[error("column {column} of the batch holds {expected}, and the row has {found} there")]
+    RowKind {
+        /// The column, counted from 1.
+        column: usize,
+        /// What the row has.
+        found: &'static str,
+        /// What the column holds.
+        expected: &'static str,
+    },
     /// More classes than a classifier can sensibly have: the target is probably a number or an identifier.
     #[error("the target `{target}` has more than {limit} classes")]
     TooManyClasses {

@@ -77,9 +77,12 @@ impl Fractions {
     /// The fractions behind a single row of a batch.
     ///
     /// # Errors
-    /// If the settings do not fit the data.
+    /// If the settings do not fit the data, or the batch does not have the columns of the schema.
+    ///
+    /// # Panics
+    /// If the batch has no such row.
     pub fn explain(&self, batch: &Batch, row: usize) -> Result<FractionExplanation> {
-        Ok(self.explainer()?.explain(batch, row))
+        self.explainer()?.explain(batch, row)
     }
 
     /// Gets ready to explain many rows.
@@ -111,7 +114,14 @@ pub struct FractionExplainer<'a> {
 
 impl FractionExplainer<'_> {
     /// The fractions behind one row of a batch.
-    pub fn explain(&self, batch: &Batch, row: usize) -> FractionExplanation {
+    ///
+    /// # Errors
+    /// If the batch does not have the columns of the schema.
+    ///
+    /// # Panics
+    /// If the batch has no such row.
+    pub fn explain(&self, batch: &Batch, row: usize) -> Result<FractionExplanation> {
+        batch.check(&self.fractions.statistics.schema)?;
         let classes = 0..self.fractions.statistics.classes.len();
         let prior: Vec<Ratio<BigRational>> =
             classes.clone().map(|class| self.fractions.prior(class)).collect();
@@ -132,11 +142,11 @@ impl FractionExplainer<'_> {
         let evidence: BigRational = joint.iter().sum();
         let posterior = (!evidence.is_zero())
             .then(|| joint.iter().map(|joint| (joint / &evidence).to_string()).collect());
-        FractionExplanation {
+        Ok(FractionExplanation {
             prior: prior.iter().map(Ratio::to_string).collect(),
             likelihood,
             joint: joint.iter().map(BigRational::to_string).collect(),
             posterior,
-        }
+        })
     }
 }

@@ -85,7 +85,7 @@ impl<'a> LeaveOneOut<'a> {
     /// As for [`score`](Self::score).
     pub fn terms(&self, batch: &Batch) -> Result<Terms> {
         let batch = &batch.only(self.table, &self.statistics.schema);
-        self.everything.check_batch(batch)?;
+        batch.check(&self.statistics.schema)?;
         let learnt = self.learnt_rows(batch);
         let (rows, factors, classes) = (batch.rows, self.prepared.len(), self.classes().len());
         let mut values = vec![0.0; factors * rows * classes];
@@ -108,7 +108,7 @@ impl<'a> LeaveOneOut<'a> {
     /// every class but one that vanishes.
     pub fn score(&self, batch: &Batch) -> Result<Scores> {
         let batch = &batch.only(self.table, &self.statistics.schema);
-        self.everything.check_batch(batch)?;
+        batch.check(&self.statistics.schema)?;
         let learnt = self.learnt_rows(batch);
         let log_priors = self.log_priors(batch, &learnt)?;
         let mut log_joint = log_priors.clone();

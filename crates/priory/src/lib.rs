@@ -56,7 +56,7 @@ mod text;
 mod vocabulary;
 pub mod words;
 
-pub use batch::{Batch, BatchColumn, CategoryColumn, MISSING, TextColumn};
+pub use batch::{Batch, BatchColumn, CategoryColumn, MISSING, TextColumn, Value};
 pub use choices::Choices;
 pub use decay::HalfLife;
 pub use error::{Error, Result};

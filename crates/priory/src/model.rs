@@ -166,7 +166,7 @@ impl Model {
     /// # Errors
     /// If the batch does not have the columns of the schema.
     pub fn score(&self, batch: &Batch) -> Result<Scores> {
-        self.check_batch(batch)?;
+        batch.check(&self.schema)?;
         let mut log_joint = Vec::with_capacity(batch.rows * self.classes.len());
         (0..batch.rows).for_each(|_| log_joint.extend_from_slice(&self.start));
         let mut evidence = self.evidence(batch);
@@ -190,8 +190,11 @@ impl Model {
     ///
     /// # Errors
     /// If the batch does not have the columns of the schema.
+    ///
+    /// # Panics
+    /// If the batch has no such row.
     pub fn explain(&self, batch: &Batch, row: usize) -> Result<Explanation> {
-        self.check_batch(batch)?;
+        batch.check(&self.schema)?;
         let contributions: Vec<Contribution> = self
             .factors
             .iter()
@@ -303,14 +306,6 @@ impl Model {
             weights.push((feature, Some(bernoulli.sides.present.clone()), weight));
         }
         Ok(LinearForm { first: first.clone(), second: second.clone(), bias, weights })
-    }
-
-    pub(crate) fn check_batch(&self, batch: &Batch) -> Result<()> {
-        let (found, expected) = (batch.columns.len(), self.schema.columns.len());
-        if found != expected {
-            return Err(Error::BatchColumns { found, expected });
-        }
-        Ok(())
     }
 
     /// Whether each row says anything at all.

@@ -304,10 +304,7 @@ impl Statistics {
     }
 
     pub(crate) fn check_batch(&self, batch: &Batch, rows: impl Iterator<Item = usize>) -> Result<()> {
-        if batch.columns.len() != self.schema.columns.len() {
-            let (found, expected) = (batch.columns.len(), self.schema.columns.len());
-            return Err(Error::BatchColumns { found, expected });
-        }
+        batch.check(&self.schema)?;
         let new = batch.classes.values.names().filter(|name| self.classes.get(name).is_none()).count();
         self.check_class_count(self.classes.len() + new)?;
         for factor in &self.factors {

@@ -3,7 +3,7 @@
 
 mod tables;
 
-use priory::{Batch, Column, Error, Kind, Learnt, Schema, Statistics};
+use priory::{Batch, Column, Error, Kind, Learnt, Schema, Statistics, Value};
 use proptest::prelude::*;
 use tables::{Row, batch, bytes, rows, schema};
 
@@ -167,15 +167,10 @@ fn words(words: impl Iterator<Item = u32>) -> (Schema, Batch) {
         Schema::new("y", vec![Column::new("text", Kind::Text), Column::new("x", Kind::Number)]).unwrap();
     let mut batch = Batch::new(&schema);
     for word in words {
-        batch.classes.push(Some(["a", "b"][word as usize % 2]));
-        let [priory::BatchColumn::Text(text), priory::BatchColumn::Number(numbers)] = &mut batch.columns[..]
-        else {
-            unreachable!("as the schema says")
-        };
-        text.add(&format!("word{word}"));
-        text.end_document();
-        numbers.push(f64::from(word) / 7.0);
-        batch.rows += 1;
+        let (class, token) = (["a", "b"][word as usize % 2], format!("word{word}"));
+        batch
+            .push(Some(class), 1.0, &[Value::Text(&[&token]), Value::Number(f64::from(word) / 7.0)])
+            .unwrap();
     }
     (schema, batch)
 }

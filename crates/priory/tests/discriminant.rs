@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 use priory::{
-    Batch, BatchColumn, CategoryColumn, Column, Discriminant, Divisor, Kind, Model, NumberFamily,
-    Regularization, Schema, Settings, Statistics, Summary, VarianceFloor,
+    Batch, BatchColumn, Column, Discriminant, Divisor, Kind, Model, NumberFamily, Regularization, Schema,
+    Settings, Statistics, Summary, VarianceFloor,
 };
 use proptest::prelude::*;
 
@@ -23,8 +23,7 @@ fn settings(discriminant: Discriminant) -> Settings {
 type Row = (&'static str, Vec<f64>);
 
 fn batch(rows: &[Row]) -> Batch {
-    let mut classes = CategoryColumn::default();
-    rows.iter().for_each(|(class, _)| classes.push(Some(class)));
+    let classes = rows.iter().map(|&(class, _)| Some(class)).collect();
     let width = rows.first().map_or(0, |(_, values)| values.len());
     let column = |i: usize| BatchColumn::Number(rows.iter().map(|(_, values)| values[i]).collect());
     let columns = (0..width).map(column).collect();

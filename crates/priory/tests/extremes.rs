@@ -2,7 +2,7 @@
 //! and every posterior sums to one.
 
 use priory::{
-    Batch, BatchColumn, Column, Error, Kind, Prior, Schema, Settings, Smoothing, Statistics, words,
+    Batch, BatchColumn, Column, Error, Kind, Prior, Schema, Settings, Smoothing, Statistics, Value, words,
 };
 use proptest::prelude::*;
 
@@ -137,11 +137,13 @@ fn prior() -> impl Strategy<Value = Prior> {
 }
 
 fn batch(classes: &[&str], numbers: &[f64], weights: &[f64]) -> Batch {
-    let rows: Vec<(&str, [Option<&str>; 1])> = classes.iter().map(|&class| (class, [None])).collect();
-    let mut batch = Batch::from_rows(&rows);
-    batch.columns = vec![BatchColumn::Number(numbers.to_vec())];
-    batch.weights = weights.to_vec();
-    batch
+    Batch {
+        rows: classes.len(),
+        classes: classes.iter().copied().map(Some).collect(),
+        weights: weights.to_vec(),
+        columns: vec![BatchColumn::Number(numbers.to_vec())],
+        ..Batch::default()
+    }
 }
 
 fn learnt(table: &Table, kind: Kind) -> Statistics {
@@ -236,13 +238,10 @@ fn text_gives_posteriors() {
     let schema = Schema::new("class", vec![Column::new("words", Kind::Text)]).expect("the schema is fine");
     for weights in [[1.0; 3], [1e-300, 1.0, 1e150], [1e306, 1e-10, 1e306]] {
         let mut batch = Batch::new(&schema);
-        for (class, words) in [("a", ["x", "y"]), ("b", ["y", "z"]), ("c", ["z", "z"])] {
-            batch.classes.push(Some(class));
-            let BatchColumn::Text(text) = &mut batch.columns[0] else { panic!("it is a column of text") };
-            words.iter().for_each(|word| text.add(word));
-            text.end_document();
+        let documents = [("a", ["x", "y"]), ("b", ["y", "z"]), ("c", ["z", "z"])];
+        for ((class, words), weight) in documents.into_iter().zip(weights) {
+            batch.push(Some(class), weight, &[Value::Text(&words)]).expect("it is a column of text");
         }
-        (batch.rows, batch.weights) = (3, weights.to_vec());
         let mut statistics = Statistics::empty(&schema);
         statistics.observe(&batch).expect("documents are counted");
         let models = [

@@ -4,7 +4,7 @@
 
 use priory::{
     Batch, BatchColumn, Column, Evaluation, FeatureRank, Features, FoldStatistics, Folds, Kind,
-    MissingValues, NumberFamily, Schema, Selection, Settings, Smoothing, Statistics, TextColumn,
+    MissingValues, NumberFamily, Schema, Selection, Settings, Smoothing, Statistics, TextColumn, Value,
 };
 use proptest::prelude::*;
 
@@ -126,16 +126,10 @@ fn numbers(rows: usize) -> (Schema, Batch) {
     let mut random = Random(7);
     let mut batch = Batch::new(&schema);
     for row in 0..rows {
-        batch.classes.push(Some(["a", "b", "c"][row % 3]));
         let class = (row % 3) as f64;
         let numbers = [class + random.normal(), random.normal(), (3.0 * random.uniform() + class).floor()];
-        for (column, x) in batch.columns.iter_mut().zip(numbers) {
-            if let BatchColumn::Number(column) = column {
-                column.push(x);
-            }
-        }
+        batch.push(Some(["a", "b", "c"][row % 3]), 1.0, &numbers.map(Value::Number)).unwrap();
     }
-    batch.rows = rows;
     (schema, batch)
 }
 

@@ -1,7 +1,7 @@
 //! A model file from a stranger can at worst be refused.
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
-use priory::{Batch, BatchColumn, Column, Error, Kind, Learnt, ModelFile, Schema, Settings, Statistics};
+use priory::{Batch, Column, Error, Kind, Learnt, ModelFile, Schema, Settings, Statistics, Value};
 
 fn small_file() -> Vec<u8> {
     let schema =
@@ -25,12 +25,7 @@ fn grouped_file() -> Vec<u8> {
         Schema::new("y", vec![Column::new("a", Kind::Group), Column::new("b", Kind::Group)]).unwrap();
     let mut batch = Batch::new(&schema);
     for (class, x, y) in [("yes", 1.0, 2.5), ("no", 0.1, f64::NAN), ("yes", 3.0, 1.0), ("no", 7.0, 1e9)] {
-        batch.classes.push(Some(class));
-        for (column, x) in batch.columns.iter_mut().zip([x, y]) {
-            let BatchColumn::Number(values) = column else { panic!("a group holds numbers") };
-            values.push(x);
-        }
-        batch.rows += 1;
+        batch.push(Some(class), 1.0, &[Value::Number(x), Value::Number(y)]).unwrap();
     }
     let mut statistics = Statistics::empty(&schema);
     statistics.observe(&batch).unwrap();
@@ -149,11 +144,7 @@ fn a_file_of_ageing_rows_is_looked_up_like_any_other() {
 
 fn document(schema: &Schema, class: &str, words: &str) -> Batch {
     let mut batch = Batch::new(schema);
-    let BatchColumn::Text(column) = &mut batch.columns[0] else { panic!("the column is text") };
-    words.split(' ').for_each(|word| column.add(word));
-    column.end_document();
-    batch.classes.push(Some(class));
-    batch.rows = 1;
+    batch.push(Some(class), 1.0, &[Value::Text(&words.split(' ').collect::<Vec<_>>())]).unwrap();
     batch
 }
 

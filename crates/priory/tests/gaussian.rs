@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 use priory::{
-    Batch, BatchColumn, Column, Kind, NumberFamily, Schema, Settings, Statistics, Summary, VarianceFloor,
+    Batch, Column, Kind, NumberFamily, Schema, Settings, Statistics, Summary, Value, VarianceFloor,
 };
 
 /// Fisher's irises.
@@ -15,12 +15,8 @@ fn iris() -> (Schema, Batch) {
     let mut batch = Batch::new(&schema);
     for line in lines {
         let fields: Vec<&str> = line.split(',').collect();
-        batch.classes.push(Some(fields[4]));
-        batch.rows += 1;
-        for (column, field) in batch.columns.iter_mut().zip(&fields) {
-            let BatchColumn::Number(column) = column else { panic!() };
-            column.push(field.parse().unwrap());
-        }
+        let numbers = fields[..4].iter().map(|field| Value::Number(field.parse().unwrap()));
+        batch.push(Some(fields[4]), 1.0, &numbers.collect::<Vec<_>>()).unwrap();
     }
     (schema, batch)
 }
@@ -108,10 +104,7 @@ fn a_table_worked_out_by_hand() {
     let schema = Schema::new("y", vec![Column::new("x", Kind::Moments)]).unwrap();
     let mut batch = Batch::new(&schema);
     for (class, x) in [("a", 1.0), ("a", 2.0), ("b", 5.0), ("a", 3.0), ("b", 5.0), ("a", 6.0)] {
-        batch.classes.push(Some(class));
-        let BatchColumn::Number(column) = &mut batch.columns[0] else { panic!() };
-        column.push(x);
-        batch.rows += 1;
+        batch.push(Some(class), 1.0, &[Value::Number(x)]).unwrap();
     }
     let statistics = learnt(&schema, &batch);
     let parameters = |floor: VarianceFloor| {
@@ -128,8 +121,8 @@ fn a_table_worked_out_by_hand() {
     assert_close(parameters(VarianceFloor::Added(0.25)).1[0], 3.75, 1e-15);
     // ln(4/6) − ½ ln(2π 3.5) − ½ (4 − 3)² / 3.5 for a, and for b likewise around 5 with a variance of 1.
     let model = statistics.estimate(&gaussian(VarianceFloor::Absolute(1.0))).unwrap();
-    let BatchColumn::Number(column) = &mut batch.columns[0] else { panic!() };
-    column.fill(4.0);
+    batch.clear();
+    batch.push(None, 1.0, &[Value::Number(4.0)]).unwrap();
     let scores = model.score(&batch).unwrap();
     let tau = std::f64::consts::TAU;
     assert_close(scores.row(0)[0], (4.0_f64 / 6.0).ln() - 0.5 * (tau * 3.5).ln() - 0.5 / 3.5, 1e-15);
@@ -146,10 +139,10 @@ fn numbers_far_from_zero_have_the_variance_that_fractions_have() {
     let numbers: Vec<f64> = numbers.collect();
     let [mean, variance, values @ ..] = &numbers[..] else { panic!() };
     assert_eq!(values.len(), 500);
-    let mut batch = Batch::from_rows(&vec![("a", [None]); values.len()]);
-    batch.columns = vec![BatchColumn::Number(values.to_vec())];
     for kind in [Kind::Moments, Kind::Number] {
         let schema = Schema::new("y", vec![Column::new("x", kind)]).unwrap();
+        let mut batch = Batch::new(&schema);
+        values.iter().for_each(|&x| batch.push(Some("a"), 1.0, &[Value::Number(x)]).unwrap());
         let summary = Summary::new(&learnt(&schema, &batch), &gaussian(VarianceFloor::default())).unwrap();
         let [("mean", found), ("standard deviation", deviation)] = &summary.features[0].parameters[..] else {
             panic!("{:?}", summary.features[0].parameters)

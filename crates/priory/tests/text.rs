@@ -3,7 +3,7 @@
 
 use priory::{
     Batch, BatchColumn, Column, DocumentLength, Kind, Learnt, ModelFile, Outcome, Prior, Schema, Settings,
-    Smoothing, Statistics, TermFrequency, TextColumn, TextFamily, TextModel, TextSettings, Vocabulary,
+    Smoothing, Statistics, TermFrequency, TextColumn, TextFamily, TextModel, TextSettings, Value, Vocabulary,
 };
 use proptest::prelude::*;
 
@@ -16,20 +16,13 @@ fn batch(schema: &Schema, rows: &[(&str, Option<&str>)]) -> Batch {
 
 fn fill(batch: &mut Batch, rows: &[(&str, Option<&str>)]) {
     for (class, document) in rows {
-        batch.classes.push((!class.is_empty()).then_some(class));
-        let BatchColumn::Text(text) = &mut batch.columns[0] else { panic!("the first column is text") };
-        match document {
-            None => text.push_missing(),
-            Some(document) => {
-                document.split_whitespace().for_each(|token| text.add(token));
-                text.end_document();
-            }
-        }
-        if let Some(BatchColumn::Category(column)) = batch.columns.get_mut(1) {
-            column.push(Some(if document.is_some() { "there" } else { "gone" }));
-        }
+        let class = (!class.is_empty()).then_some(*class);
+        let tokens: Option<Vec<&str>> = document.map(|document| document.split_whitespace().collect());
+        let text = tokens.as_deref().map_or(Value::Missing, Value::Text);
+        let there = Value::Category(if document.is_some() { "there" } else { "gone" });
+        let columns = batch.columns.len();
+        batch.push(class, 1.0, &[text, there][..columns]).unwrap();
     }
-    batch.rows = rows.len();
 }
 
 fn schema() -> Schema {
@@ -329,11 +322,9 @@ fn models() -> impl Strategy<Value = Settings> {
 fn counts_can_be_handed_over() {
     let tokens: Vocabulary = WORDS.into_iter().collect();
     let (ends, ids, counts) = ([3, 3, 5], [0, 2, 6, 1, 2], [1, 2, 1, 0, 4]);
-    let mut handed = Batch::new(&schema());
-    handed.columns[0] =
-        BatchColumn::Text(TextColumn::from_counts(tokens.clone(), &ends, &ids, &counts).unwrap());
-    ["x", "x", "y"].into_iter().for_each(|class| handed.classes.push(Some(class)));
-    handed.rows = 3;
+    let documents = TextColumn::from_counts(tokens.clone(), &ends, &ids, &counts).unwrap();
+    let classes = ["x", "x", "y"].into_iter().map(Some).collect();
+    let handed = Batch::from_columns(&schema(), classes, None, vec![BatchColumn::Text(documents)]).unwrap();
     let mut statistics = Statistics::empty(&schema());
     statistics.observe(&handed).unwrap();
     let expected = learn(&[("x", Some("a c c g")), ("x", Some("")), ("y", Some("c c c c"))]);

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use priory::{Batch, BatchColumn, Learnt, ModelFile, Schema};
+use priory::{Batch, Kind, Learnt, ModelFile, Schema, Value};
 
 /// The files of a version: their names and contents.
 fn files(version: &str) -> Vec<(String, Vec<u8>)> {
@@ -20,19 +20,13 @@ fn files(version: &str) -> Vec<(String, Vec<u8>)> {
 
 /// A row that has some value in every column.
 fn some_row(schema: &Schema) -> Batch {
+    let values = schema.columns.iter().map(|column| match column.kind {
+        Kind::Category | Kind::Joint => Value::Category("S"),
+        Kind::Number | Kind::Moments | Kind::Group => Value::Number(3.5),
+        Kind::Text => Value::Text(&["buy", "or", "not"]),
+    });
     let mut batch = Batch::new(schema);
-    for column in &mut batch.columns {
-        match column {
-            BatchColumn::Category(column) => column.push(Some("S")),
-            BatchColumn::Number(numbers) => numbers.push(3.5),
-            BatchColumn::Text(column) => {
-                ["buy", "or", "not"].into_iter().for_each(|word| column.add(word));
-                column.end_document();
-            }
-        }
-    }
-    batch.classes.push(None);
-    batch.rows = 1;
+    batch.push(None, 1.0, &values.collect::<Vec<_>>()).unwrap();
     batch
 }
 

@@ -4,10 +4,9 @@
 use std::collections::BTreeMap;
 
 use priory::{
-    Batch, BatchColumn, CategoryColumn, Column, Discriminant, Divisor, Evaluation, Family, FeatureFamily,
-    Features, FoldModels, FoldParts, FoldStatistics, Folds, Kind, LeaveOneOut, MissingValues, Model,
-    NumberFamily, Prior, Pseudocounts, Regularization, Result, Schema, Settings, Smoothing, Statistics,
-    majority_class,
+    Batch, Column, Discriminant, Divisor, Evaluation, Family, FeatureFamily, Features, FoldModels, FoldParts,
+    FoldStatistics, Folds, Kind, LeaveOneOut, MissingValues, Model, NumberFamily, Prior, Pseudocounts,
+    Regularization, Result, Schema, Settings, Smoothing, Statistics, Value, majority_class,
 };
 use proptest::prelude::*;
 
@@ -52,21 +51,18 @@ impl Table {
     }
 
     fn batch(&self) -> Batch {
-        let mut classes = CategoryColumn::default();
-        let mut columns = vec![CategoryColumn::default(); 5];
-        for (class, values, _) in &self.rows {
-            classes.push(class.map(|class| CLASSES[class]));
-            for (i, column) in columns.iter_mut().enumerate() {
-                column.push(values[i].map(|value| VALUES[i][value]));
-            }
+        let mut batch = Batch::new(&self.schema());
+        for (class, values, weight) in &self.rows {
+            let category =
+                |i: usize| values[i].map_or(Value::Missing, |value| Value::Category(VALUES[i][value]));
+            let number =
+                |i: usize| values[i].map_or(Value::Missing, |value| Value::Number(0.7 * value as f64 - 2.0));
+            let numbers = [3, 3, 4].into_iter().filter(|_| self.numbers).map(number);
+            let cells: Vec<Value<'_>> = (0..5).map(category).chain(numbers).collect();
+            let weight = if self.weighted { *weight } else { 1.0 };
+            batch.push(class.map(|class| CLASSES[class]), weight, &cells).unwrap();
         }
-        let weights = self.rows.iter().filter(|_| self.weighted).map(|row| row.2).collect();
-        let number = |row: &Row, i: usize| row.1[i].map_or(f64::NAN, |value| 0.7 * value as f64 - 2.0);
-        let numbers = [3, 3, 4].iter().filter(|_| self.numbers);
-        let numbers =
-            numbers.map(|&i| BatchColumn::Number(self.rows.iter().map(|row| number(row, i)).collect()));
-        let columns = columns.into_iter().map(BatchColumn::Category).chain(numbers).collect();
-        Batch { first_row: 1, rows: self.rows.len(), classes, weights, columns, ..Batch::default() }
+        batch
     }
 }
 

@@ -119,7 +119,7 @@ impl<W: Write> Printer<'_, W> {
 
     fn row(&mut self, batch: &Batch, row: usize) -> Result<()> {
         let explanation = self.model.explain(batch, row)?;
-        let fractions = self.fractions.as_ref().map(|fractions| fractions.explain(batch, row));
+        let fractions = self.fractions.as_ref().map(|fractions| fractions.explain(batch, row)).transpose()?;
         match self.args.format {
             Format::Json => {
                 let separator = if self.rows == 0 { "\n" } else { ",\n" };

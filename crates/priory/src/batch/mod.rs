@@ -4,7 +4,8 @@ mod text_column;
 
 use std::borrow::Cow;
 
-use crate::schema::{Kind, Schema};
+use crate::error::{Error, Result};
+use crate::schema::{Column, Kind, Schema};
 use crate::vocabulary::Vocabulary;
 pub use text_column::TextColumn;
 pub(crate) use text_column::TokenNumbering;
@@ -14,14 +15,16 @@ pub const MISSING: u32 = 0;
 
 /// Rows to observe, forget or score. The columns stand in the order of the schema.
 ///
-/// A reader fills one batch after another into the same memory: [`Batch::clear`] keeps the buffers.
+/// Whoever has rows [pushes](Batch::push) them; whoever has columns hands them over [as they are](Batch::from_columns). A
+/// reader fills the fields one batch after another, in the same memory: [`Batch::clear`] keeps the buffers. A batch that
+/// then does not fit together or not its schema is refused with an error wherever it is used.
 #[derive(Debug, Clone, Default)]
 pub struct Batch {
     /// The number of the first row in its source, counted from 1; messages name rows by it.
     pub first_row: u64,
     /// How many rows there are.
     pub rows: usize,
-    /// The class of each row. Rows whose class is missing are not learnt from. Scoring does not look at it.
+    /// The class of each row. Rows whose class is missing are not learnt from. Scoring does not look at what it is.
     pub classes: CategoryColumn,
     /// The weight of each row; empty if every row counts one.
     pub weights: Vec<f64>,
@@ -41,40 +44,155 @@ pub enum BatchColumn {
 }
 
 /// A column of strings: each row holds the code of a value, 0 for missing, i + 1 for the i-th value.
+///
+/// ```
+/// let column: priory::CategoryColumn = [Some("sunny"), None, Some("sunny")].into_iter().collect();
+/// assert_eq!((column.values.len(), &column.codes[..]), (1, &[1, 0, 1][..]));
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct CategoryColumn {
     /// The values that occur in this batch.
     pub values: Vocabulary,
-    /// One code per row.
+    /// One code per row, each that of a value.
     pub codes: Vec<u32>,
+}
+
+/// One feature of one row.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Value<'a> {
+    /// Nothing, in a column of any kind.
+    Missing,
+    /// A string, for columns of kind category or joint.
+    Category(&'a str),
+    /// A number; NaN is as good as missing.
+    Number(f64),
+    /// The tokens of a document, in their order.
+    Text(&'a [&'a str]),
 }
 
 impl Batch {
     /// A batch without rows, for a table of this schema.
     pub fn new(schema: &Schema) -> Self {
-        let columns = schema.columns.iter().map(|column| match column.kind {
-            Kind::Category | Kind::Joint => BatchColumn::Category(CategoryColumn::default()),
-            Kind::Number | Kind::Moments | Kind::Group => BatchColumn::Number(Vec::new()),
-            Kind::Text => BatchColumn::Text(TextColumn::default()),
-        });
+        let columns = schema.columns.iter().map(|column| BatchColumn::new(column.kind));
         Batch { first_row: 1, columns: columns.collect(), ..Batch::default() }
     }
 
-    /// A batch from rows of strings, with `None` where a value is missing; for small tables written by hand.
+    /// A batch from whole columns, for a table of this schema. Without weights every row counts one.
+    ///
+    /// ```
+    /// use priory::{Batch, BatchColumn, Column, Kind, Schema};
+    ///
+    /// let schema = Schema::new("sex", vec![Column::new("height", Kind::Number)])?;
+    /// let sexes = || [Some("f"), Some("m")].into_iter().collect();
+    /// let people = Batch::from_columns(&schema, sexes(), None, vec![BatchColumn::Number(vec![167.0, 180.0])])?;
+    /// assert_eq!(people.rows, 2);
+    ///
+    /// let error = Batch::from_columns(&schema, sexes(), None, vec![BatchColumn::Number(vec![167.0])]).unwrap_err();
+    /// assert_eq!(error.to_string(), "rows of the batch: 2, but values in column `height`: 1");
+    /// # Ok::<(), priory::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If these are not the columns of the schema, not all of one length, or if a code is not that of a value.
+    pub fn from_columns(
+        schema: &Schema,
+        classes: CategoryColumn,
+        weights: Option<Vec<f64>>,
+        columns: Vec<BatchColumn>,
+    ) -> Result<Self> {
+        let rows = classes.codes.len();
+        if let Some(weights) = &weights {
+            check_length(rows, weights.len(), || "weights".into())?;
+        }
+        let batch = Batch { first_row: 1, rows, classes, weights: weights.unwrap_or_default(), columns };
+        batch.check(schema)?;
+        batch.classes.check_codes(&schema.target)?;
+        for (column, Column { name, .. }) in batch.columns.iter().zip(&schema.columns) {
+            if let BatchColumn::Category(column) = column {
+                column.check_codes(name)?;
+            }
+        }
+        Ok(batch)
+    }
+
+    /// Appends a row, with a value for each column.
+    ///
+    /// ```
+    /// use priory::{Batch, Column, Kind, Schema, Value};
+    ///
+    /// let columns = vec![Column::new("subject", Kind::Text), Column::new("bytes", Kind::Number)];
+    /// let mut batch = Batch::new(&Schema::new("class", columns)?);
+    /// batch.push(Some("spam"), 1.0, &[Value::Text(&["win", "money"]), Value::Number(1234.0)])?;
+    /// batch.push(Some("ham"), 2.0, &[Value::Missing, Value::Number(567.0)])?;
+    ///
+    /// let error = batch.push(None, 1.0, &[Value::Number(89.0), Value::Missing]).unwrap_err();
+    /// assert_eq!(error.to_string(), "column 1 of the batch holds documents, and the row has a number there");
+    /// assert_eq!(batch.rows, 2);
+    /// # Ok::<(), priory::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If there is not a value for each column, or one is of another kind than its column. The batch is then as it was.
+    pub fn push(&mut self, class: Option<&str>, weight: f64, values: &[Value<'_>]) -> Result<()> {
+        let (found, expected) = (values.len(), self.columns.len());
+        if found != expected {
+            return Err(Error::RowLength { found, expected });
+        }
+        for (position, (column, value)) in self.columns.iter().zip(values).enumerate() {
+            column.check_value(value, position)?;
+        }
+        if weight != 1.0 || !self.weights.is_empty() {
+            self.weights.resize(self.rows, 1.0);
+            self.weights.push(weight);
+        }
+        self.classes.push(class);
+        self.columns.iter_mut().zip(values).for_each(|(column, value)| column.push(value));
+        self.rows += 1;
+        Ok(())
+    }
+
+    /// Refuses a batch that does not have the columns of this schema, or not a value in each of them for every row. It is
+    /// asked once wherever a batch comes in, and looks at no row.
+    pub(crate) fn check(&self, schema: &Schema) -> Result<()> {
+        let (found, expected) = (self.columns.len(), schema.columns.len());
+        if found != expected {
+            return Err(Error::BatchColumns { found, expected });
+        }
+        for (column, Column { name, kind, .. }) in self.columns.iter().zip(&schema.columns) {
+            if !column.is_for(*kind) {
+                return Err(Error::BatchKind {
+                    column: name.clone(),
+                    found: column.holds(),
+                    kind: kind.name(),
+                });
+            }
+        }
+        self.check_lengths(|position| format!("`{}`", schema.columns[position].name))
+    }
+
+    /// Refuses a batch that does not have a class, a weight if there are any, and a value in each column for every row.
+    pub(crate) fn check_lengths(&self, name: impl Fn(usize) -> String) -> Result<()> {
+        check_length(self.rows, self.classes.codes.len(), || "classes".into())?;
+        if !self.weights.is_empty() {
+            check_length(self.rows, self.weights.len(), || "weights".into())?;
+        }
+        self.columns.iter().enumerate().try_for_each(|(position, column)| {
+            check_length(self.rows, column.len(), || format!("values in column {}", name(position)))
+        })
+    }
+
+    /// A batch from rows of strings, with `None` where a value is missing; for small tables written by hand. The first row
+    /// says how many columns there are.
     ///
     /// ```
     /// let batch = priory::Batch::from_rows(&[("yes", &[Some("sunny"), None])]);
     /// assert_eq!((batch.rows, batch.columns.len()), (1, 2));
     /// ```
     pub fn from_rows<'a, R: AsRef<[Option<&'a str>]>>(rows: &[(&str, R)]) -> Self {
-        let mut classes = CategoryColumn::default();
-        let mut columns =
-            vec![CategoryColumn::default(); rows.first().map_or(0, |(_, values)| values.as_ref().len())];
-        for (class, values) in rows {
-            classes.push(Some(class));
-            columns.iter_mut().zip(values.as_ref()).for_each(|(column, value)| column.push(*value));
-        }
-        let columns = columns.into_iter().map(BatchColumn::Category).collect();
+        let classes = rows.iter().map(|&(class, _)| Some(class)).collect();
+        let width = rows.first().map_or(0, |(_, values)| values.as_ref().len());
+        let column = |i: usize| rows.iter().map(move |(_, values)| values.as_ref().get(i).copied().flatten());
+        let columns = (0..width).map(|i| BatchColumn::Category(column(i).collect())).collect();
         Batch { first_row: 1, rows: rows.len(), classes, columns, ..Batch::default() }
     }
 
@@ -96,7 +214,7 @@ impl Batch {
     /// The weight of a row.
     #[inline]
     pub fn weight(&self, row: usize) -> f64 {
-        if self.weights.is_empty() { 1.0 } else { self.weights[row] }
+        self.weights.get(row).copied().unwrap_or(1.0)
     }
 
     /// The number of a row in its source, counted from 1.
@@ -116,6 +234,9 @@ impl Batch {
     }
 
     /// The rows at these positions, in this order. They are numbered anew.
+    ///
+    /// # Panics
+    /// If there is no such row.
     pub fn select(&self, rows: &[usize]) -> Batch {
         Batch {
             first_row: self.first_row,
@@ -207,6 +328,71 @@ impl Batch {
 }
 
 impl BatchColumn {
+    /// A column without rows, for what is counted like this.
+    fn new(kind: Kind) -> Self {
+        match kind {
+            Kind::Category | Kind::Joint => BatchColumn::Category(CategoryColumn::default()),
+            Kind::Number | Kind::Moments | Kind::Group => BatchColumn::Number(Vec::new()),
+            Kind::Text => BatchColumn::Text(TextColumn::default()),
+        }
+    }
+
+    /// Whether it is what [`new`](Self::new) would make, but for the rows.
+    fn is_for(&self, kind: Kind) -> bool {
+        match self {
+            BatchColumn::Category(_) => matches!(kind, Kind::Category | Kind::Joint),
+            BatchColumn::Number(_) => matches!(kind, Kind::Number | Kind::Moments | Kind::Group),
+            BatchColumn::Text(_) => kind == Kind::Text,
+        }
+    }
+
+    /// How many rows there are.
+    fn len(&self) -> usize {
+        match self {
+            BatchColumn::Category(column) => column.codes.len(),
+            BatchColumn::Number(values) => values.len(),
+            BatchColumn::Text(column) => column.rows(),
+        }
+    }
+
+    /// What it holds, for messages.
+    fn holds(&self) -> &'static str {
+        match self {
+            BatchColumn::Category(_) => "strings",
+            BatchColumn::Number(_) => "numbers",
+            BatchColumn::Text(_) => "documents",
+        }
+    }
+
+    /// Refuses a value that cannot be [pushed](Self::push).
+    fn check_value(&self, value: &Value<'_>, position: usize) -> Result<()> {
+        let found = match (self, value) {
+            (_, Value::Missing)
+            | (BatchColumn::Category(_), Value::Category(_))
+            | (BatchColumn::Number(_), Value::Number(_))
+            | (BatchColumn::Text(_), Value::Text(_)) => return Ok(()),
+            (_, Value::Category(_)) => "a string",
+            (_, Value::Number(_)) => "a number",
+            (_, Value::Text(_)) => "a document",
+        };
+        Err(Error::RowKind { column: 1 + position, found, expected: self.holds() })
+    }
+
+    /// Appends a row. A value of another kind would be missing.
+    fn push(&mut self, value: &Value<'_>) {
+        match (self, value) {
+            (BatchColumn::Category(column), Value::Category(value)) => column.push(Some(value)),
+            (BatchColumn::Category(column), _) => column.push(None),
+            (BatchColumn::Number(values), Value::Number(value)) => values.push(*value),
+            (BatchColumn::Number(values), _) => values.push(f64::NAN),
+            (BatchColumn::Text(column), Value::Text(tokens)) => {
+                tokens.iter().for_each(|token| column.add(token));
+                column.end_document();
+            }
+            (BatchColumn::Text(column), _) => column.push_missing(),
+        }
+    }
+
     fn select(&self, rows: &[usize]) -> BatchColumn {
         match self {
             BatchColumn::Category(column) => BatchColumn::Category(column.select(rows)),
@@ -249,6 +435,19 @@ fn pick<T: Copy>(values: &[T], rows: &[usize]) -> Vec<T> {
     rows.iter().map(|&row| values[row]).collect()
 }
 
+/// Refuses a batch of so many rows that has another number of something.
+pub(crate) fn check_length(rows: usize, found: usize, what: impl FnOnce() -> String) -> Result<()> {
+    if rows == found { Ok(()) } else { Err(Error::BatchLength { rows, found, what: what() }) }
+}
+
+impl<'a> FromIterator<Option<&'a str>> for CategoryColumn {
+    fn from_iter<I: IntoIterator<Item = Option<&'a str>>>(values: I) -> Self {
+        let mut column = CategoryColumn::default();
+        values.into_iter().for_each(|value| column.push(value));
+        column
+    }
+}
+
 impl CategoryColumn {
     /// Appends a row.
     #[inline]
@@ -266,6 +465,14 @@ impl CategoryColumn {
     /// How many rows have no value.
     pub fn missing(&self) -> usize {
         self.codes.iter().filter(|&&code| code == MISSING).count()
+    }
+
+    fn check_codes(&self, name: &str) -> Result<()> {
+        let (values, largest) = (self.values.len(), self.codes.iter().copied().max().unwrap_or(MISSING));
+        if largest as usize > values {
+            return Err(Error::Code { column: name.to_owned(), code: largest, values });
+        }
+        Ok(())
     }
 
     fn memory(&self) -> usize {

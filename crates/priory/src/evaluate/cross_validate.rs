@@ -248,6 +248,7 @@ impl Evaluation {
     /// # Errors
     /// As for [`LeaveOneOut::score`] and [`observe`](Self::observe).
     pub fn observe_leave_one_out(&mut self, left_out: &LeaveOneOut<'_>, batch: &Batch) -> Result<()> {
+        Self::check(batch)?;
         let majority = Majority::new(left_out.statistics);
         for batch in batch.pieces(rows_to_score(left_out.classes().len())) {
             let scores = left_out.score(&batch)?;

@@ -110,7 +110,7 @@ impl Evaluation {
     /// nothing.
     ///
     /// # Errors
-    /// If a weight is negative, not finite or above [`HEAVIEST_ROW`]. The evaluation is then as it was.
+    /// As for [`check`](Self::check). The evaluation is then as it was.
     ///
     /// # Panics
     /// If the scores are not those of this batch and these classes.
@@ -129,8 +129,10 @@ impl Evaluation {
     /// Whether [`observe`](Self::observe) would take a batch, for whoever wants to know before scoring it.
     ///
     /// # Errors
-    /// If a weight is negative, not finite or above [`HEAVIEST_ROW`].
+    /// If a weight is negative, not finite or above [`HEAVIEST_ROW`], or if there are not as many classes, weights or values
+    /// of a column as rows.
     pub fn check(batch: &Batch) -> Result<()> {
+        batch.check_lengths(|position| (1 + position).to_string())?;
         for (row, &weight) in batch.weights.iter().enumerate() {
             if !(weight.is_finite() && weight >= 0.0) {
                 return Err(Error::Weight { row: batch.row_number(row), weight });

@@ -5,7 +5,7 @@ use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
 
 use super::Evaluation;
-use crate::batch::{Batch, BatchColumn};
+use crate::batch::{Batch, BatchColumn, check_length};
 use crate::error::Result;
 use crate::model::Model;
 use crate::posterior::rows_to_score;
@@ -22,8 +22,8 @@ impl FoldParts {
     /// Takes a batch apart as [`Folds::assign`](super::Folds::assign) says.
     ///
     /// # Errors
-    /// If a weight is one that [`Evaluation::observe`] would refuse. The parts number their rows anew, so it is said
-    /// before.
+    /// If [`Evaluation::observe`] would refuse the batch, which is said here because the parts number their rows anew; or if
+    /// not each row has a fold or none assigned.
     pub fn new(batch: &Batch, assigned: &[Option<usize>]) -> Result<Self> {
         Self::with(batch, assigned, |_, _| Ok(()))
     }
@@ -35,6 +35,7 @@ impl FoldParts {
         mut look: impl FnMut(usize, &Batch) -> Result<()>,
     ) -> Result<Self> {
         Evaluation::check(batch)?;
+        check_length(batch.rows, assigned.len(), || "assigned folds".into())?;
         let folds = assigned.iter().flatten().max().map_or(0, |last| last + 1);
         let rows = by_fold(folds, assigned);
         let parts = rows.iter().enumerate().filter(|(_, rows)| !rows.is_empty()).map(|(fold, rows)| {

@@ -160,8 +160,7 @@ fn assign<S: Default, T: Copy>(
 ) -> Vec<Option<T>> {
     let mut id_of: Vec<Option<usize>> = vec![None; batch.classes.values.len() + 1];
     let mut decisions = Vec::with_capacity(batch.rows);
-    for row in 0..batch.rows {
-        let code = batch.classes.codes[row];
+    for (row, &code) in batch.classes.codes.iter().enumerate() {
         if code == MISSING || batch.weight(row) == 0.0 {
             decisions.push(None);
             continue;
@@ -213,13 +212,11 @@ fn fnv1a(name: &str) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::batch::CategoryColumn;
     use proptest::prelude::*;
 
     fn batch(classes: &[Option<usize>]) -> Batch {
-        let mut column = CategoryColumn::default();
-        classes.iter().for_each(|class| column.push(class.map(|class| ["a", "b", "c"][class])));
-        Batch { first_row: 1, rows: classes.len(), classes: column, ..Batch::default() }
+        let names = classes.iter().map(|class| class.map(|class| ["a", "b", "c"][class]));
+        Batch { first_row: 1, rows: classes.len(), classes: names.collect(), ..Batch::default() }
     }
 
     fn classes() -> impl Strategy<Value = Vec<Option<usize>>> {

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::batch::{BatchColumn, CategoryColumn};
+use crate::batch::BatchColumn;
 use crate::families::likelihood::Unseen;
 use crate::schema::{Column, Kind, Schema};
 use crate::settings::Settings;
@@ -47,12 +47,10 @@ fn names(classes: &[usize]) -> Vec<String> {
 }
 
 fn batch(classes: &[Option<usize>], weights: &[f64]) -> Batch {
-    let mut column = CategoryColumn::default();
-    classes.iter().for_each(|class| column.push(class.map(|class| CLASSES[class])));
     Batch {
         first_row: 1,
         rows: classes.len(),
-        classes: column,
+        classes: classes.iter().map(|class| class.map(|class| CLASSES[class])).collect(),
         weights: weights.to_vec(),
         ..Batch::default()
     }
@@ -399,8 +397,7 @@ fn few_kinds() -> impl Strategy<Value = Vec<(usize, Option<usize>, f64)>> {
 }
 
 fn table(rows: &[(usize, Option<usize>, f64)]) -> Batch {
-    let mut category = CategoryColumn::default();
-    rows.iter().for_each(|row| category.push(row.1.map(|value| CLASSES[value])));
+    let category = rows.iter().map(|row| row.1.map(|value| CLASSES[value])).collect();
     let classes: Vec<Option<usize>> = rows.iter().map(|row| Some(row.0)).collect();
     let numbers = rows.iter().map(|row| row.2).collect();
     Batch {

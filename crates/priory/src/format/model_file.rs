@@ -29,24 +29,18 @@ use crate::vocabulary::Vocabulary;
 /// be.
 ///
 /// ```
-/// use priory::{Batch, BatchColumn, Column, Kind, Learnt, ModelFile, Schema, Settings};
+/// use priory::{Batch, Column, Kind, Learnt, ModelFile, Schema, Settings, Value};
 ///
 /// let schema = Schema::new("class", vec![Column::new("text", Kind::Text)])?;
-/// let document = |class: &str, words: &str| {
-///     let mut batch = Batch::new(&schema);
-///     let BatchColumn::Text(column) = &mut batch.columns[0] else { unreachable!() };
-///     words.split(' ').for_each(|word| column.add(word));
-///     column.end_document();
-///     batch.classes.push(Some(class));
-///     batch.rows = 1;
-///     batch
-/// };
+/// let mut mails = Batch::new(&schema);
+/// mails.push(Some("spam"), 1.0, &[Value::Text(&["win", "money", "now"])])?;
+/// mails.push(Some("ham"), 1.0, &[Value::Text(&["see", "you", "now"])])?;
 /// let mut learnt = Learnt::empty(&schema, Settings::default());
-/// learnt.learn(&document("spam", "win money now"))?;
-/// learnt.learn(&document("ham", "see you now"))?;
+/// learnt.learn(&mails)?;
 ///
 /// let file = ModelFile::open(learnt.to_bytes())?.expect("nothing stands in the way");
-/// let question = document("", "money money money");
+/// let mut question = Batch::new(&schema);
+/// question.push(None, 1.0, &[Value::Text(&["money", "money", "money"])])?;
 /// let posterior = file.model_for(&question)?.score(&question)?.normalize();
 /// assert_eq!(file.classes().nth(posterior.best(0)), Some("spam"));
 /// # Ok::<(), priory::Error>(())
@@ -114,8 +108,9 @@ impl ModelFile {
     /// A model that scores the rows of this batch as the whole model would. Of words in other rows it knows nothing.
     ///
     /// # Errors
-    /// If what is read of the file is damaged, or contradicts itself.
+    /// If what is read of the file is damaged, or contradicts itself; or if the batch does not have the columns of the schema.
     pub fn model_for(&self, batch: &Batch) -> Result<Model> {
+        batch.check(&self.statistics.schema)?;
         let mut statistics = self.statistics.clone();
         for factor in &mut statistics.factors {
             if let FamilyStatistics::Text(column, text) = factor {

@@ -1,6 +1,6 @@
 //! Random tables with a column of every kind.
 
-use priory::{Batch, BatchColumn, Column, Kind, Learnt, Schema, Settings, Statistics};
+use priory::{Batch, Column, Kind, Learnt, Schema, Settings, Statistics, Value};
 use proptest::prelude::*;
 
 /// A row as a reader might hand it over: class, weight, features; `None` is missing.
@@ -55,23 +55,19 @@ const DOCUMENTS: [&str; 5] =
 pub(crate) fn batch(rows: &[Row]) -> Batch {
     let mut batch = Batch::new(&schema());
     for (class, weight, values) in rows {
-        batch.classes.push(class.map(|class| format!("class {class}")).as_deref());
-        batch.weights.push(*weight);
-        for (i, (column, value)) in batch.columns.iter_mut().zip(values).enumerate() {
-            match column {
-                BatchColumn::Category(column) => column.push(value.map(|value| name(i, value)).as_deref()),
-                BatchColumn::Number(column) => column.push(value.map_or(f64::NAN, |value| number(i, value))),
-                BatchColumn::Text(column) => match value {
-                    None => column.push_missing(),
-                    Some(value) => {
-                        DOCUMENTS[*value as usize % 5].split_whitespace().for_each(|token| column.add(token));
-                        column.end_document();
-                    }
-                },
-            }
-        }
+        let class = class.map(|class| format!("class {class}"));
+        let known = values.iter().map(|value| value.unwrap_or_default()).enumerate();
+        let names: Vec<String> = known.clone().map(|(i, value)| name(i, value)).collect();
+        let documents: Vec<Vec<&str>> =
+            known.map(|(_, value)| DOCUMENTS[value as usize % 5].split_whitespace().collect()).collect();
+        let cells = values.iter().enumerate().map(|(i, value)| match value {
+            None => Value::Missing,
+            Some(_) if i < FIRST_NUMBER => Value::Category(&names[i]),
+            Some(value) if i <= LAST_NUMBER => Value::Number(number(i, *value)),
+            Some(_) => Value::Text(&documents[i]),
+        });
+        batch.push(class.as_deref(), *weight, &cells.collect::<Vec<_>>()).unwrap();
     }
-    batch.rows = rows.len();
     batch
 }
 
