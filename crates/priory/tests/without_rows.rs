@@ -60,7 +60,9 @@ impl Table {
             let numbers = [3, 3, 4].into_iter().filter(|_| self.numbers).map(number);
             let cells: Vec<Value<'_>> = (0..5).map(category).chain(numbers).collect();
             let weight = if self.weighted { *weight } else { 1.0 };
-            batch.push(class.map(|class| CLASSES[class]), weight, &cells).unwrap();
+            batch
+                .push(class.map(|class| CLASSES[class]), weight, &cells)
+                .expect("the cells are those of the schema");
         }
         batch
     }

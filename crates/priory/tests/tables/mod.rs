@@ -56,15 +56,15 @@ pub(crate) fn batch(rows: &[Row]) -> Batch {
     let mut batch = Batch::new(&schema());
     for (class, weight, values) in rows {
         let class = class.map(|class| format!("class {class}"));
-        let known = values.iter().map(|value| value.unwrap_or_default()).enumerate();
-        let names: Vec<String> = known.clone().map(|(i, value)| name(i, value)).collect();
-        let documents: Vec<Vec<&str>> =
-            known.map(|(_, value)| DOCUMENTS[value as usize % 5].split_whitespace().collect()).collect();
+        let names: Vec<String> =
+            values.iter().enumerate().map(|(i, value)| name(i, value.unwrap_or_default())).collect();
+        let document = DOCUMENTS[values[COLUMNS - 1].unwrap_or_default() as usize % 5];
+        let tokens: Vec<&str> = document.split_whitespace().collect();
         let cells = values.iter().enumerate().map(|(i, value)| match value {
             None => Value::Missing,
             Some(_) if i < FIRST_NUMBER => Value::Category(&names[i]),
             Some(value) if i <= LAST_NUMBER => Value::Number(number(i, *value)),
-            Some(_) => Value::Text(&documents[i]),
+            Some(_) => Value::Text(&tokens),
         });
         batch.push(class.as_deref(), *weight, &cells.collect::<Vec<_>>()).unwrap();
     }
