@@ -5,7 +5,9 @@ pub mod seeds;
 use std::io::{Cursor, Read};
 use std::sync::Mutex;
 
-use priory::{Batch, BatchColumn, Column, Kind, Learnt, MISSING_SPELLINGS, Schema, Settings, Statistics, Value};
+use priory::{
+    Batch, BatchColumn, Column, Kind, Learnt, MISSING_SPELLINGS, Schema, Settings, Statistics, Value,
+};
 use priory_input::{BadValues, Encoding, InputFormat, Purpose, ReadOptions, Table, fold};
 
 /// How a table is read, decided by the first bytes of the input; the rest is the table.
