@@ -1,4 +1,4 @@
-//! The table of the families of numbers. A new family is a file beside this one, and a line here.
+//! The table of the families of numbers. A new family is a file beside this one, its `mod` in `mod.rs`, and a line here.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::density::Fitted;
 use super::numbers::NumberColumn;
+use super::without_one::{Own, WithoutOne};
 use super::{histogram, kernel, log_normal, mdl, mixture, normal, scale, student, tree, uniform, values};
 use crate::error::{Error, Result};
 use crate::estimate::Smoother;
@@ -95,6 +96,12 @@ pub(super) trait Fit {
 
     /// The densities of all classes, for a column of which it could have produced the numbers.
     fn fit(&self, column: &NumberColumn, how: &How<'_>) -> Fitted;
+
+    /// What classes say of their own numbers; `None` for a family that has nothing better than to be fitted anew without
+    /// the row, which takes as long as fitting it for every number. Such a family is never chosen unless somebody asks.
+    fn without_one<'a>(&self, _: WithoutOne<'a>, _: &How<'_>) -> Option<Own<'a>> {
+        None
+    }
 }
 
 /// What the settings say about the densities of a column.
@@ -203,6 +210,11 @@ impl NumberFamily {
     /// The densities of all classes, for a column that was [checked](Self::check_column).
     pub(super) fn fit(self, column: &NumberColumn, how: &How<'_>) -> Fitted {
         self.ask(|family| family.fit(column, how))
+    }
+
+    /// What classes say of their own numbers; `None` if the family is to be fitted anew without the row.
+    pub(super) fn without_one<'a>(self, rest: WithoutOne<'a>, how: &How<'_>) -> Option<Own<'a>> {
+        self.ask(|family| family.without_one(rest, how))
     }
 }
 
