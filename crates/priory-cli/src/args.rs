@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::text::TextArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
-use priory::{Discriminant, Prior, Selection, Smoothing, VarianceFloor};
+use priory::{Discriminant, NumberFamily, Prior, Selection, Smoothing, VarianceFloor};
 
 use crate::choices::{
     AsChoice, ColumnSmoothing, NumbersChoice, TextChoice, parse_amount, parse_as, parse_delimiter,
@@ -198,11 +198,7 @@ pub(crate) struct SettingsArgs {
     #[arg(long, value_name = "HOW", hide_possible_values = true)]
     pub(crate) missing_values: Option<MissingChoice>,
     /// The family of all columns of numbers, for example `--numbers gaussian`; auto gives each column its own
-    ///
-    /// gaussian, student, log-normal, exponential, gamma, poisson, geometric, binomial or binomial:N, uniform, kernel,
-    /// silverman, mixture, histogram, equal-width:N, equal-frequency:N, proportional, mdl, values or auto. For single
-    /// columns: `--as age=gaussian`. [default: auto, or what the model was trained with]
-    #[arg(long, value_name = "FAMILY", value_parser = parse_numbers_or_auto)]
+    #[arg(long, value_name = "FAMILY", value_parser = parse_numbers_or_auto, long_help = numbers_help())]
     pub(crate) numbers: Option<NumbersChoice>,
     /// The least variance of a Gaussian: relative:R, absolute:A, added:A, sklearn or sklearn:R
     ///
@@ -506,6 +502,15 @@ pub(crate) enum Format {
     Text,
     /// For programs
     Json,
+}
+
+/// The families are those that the library has.
+fn numbers_help() -> String {
+    format!(
+        "The family of all columns of numbers, for example `--numbers gaussian`; auto gives each column its own\n\n{} or \
+         auto. For single columns: `--as age=gaussian`. [default: auto, or what the model was trained with]",
+        NumberFamily::words()
+    )
 }
 
 /// What the words for the smoothing stand for before files are read.

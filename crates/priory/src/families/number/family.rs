@@ -163,6 +163,17 @@ pub(crate) enum Needs {
 }
 
 impl NumberFamily {
+    /// The words for all of them, with their arguments: a list for messages.
+    pub fn words() -> String {
+        let has_only_argument = |family: &NumberFamily| {
+            matches!(family, NumberFamily::EqualWidth(_) | NumberFamily::EqualFrequency(_))
+        };
+        let plain = NumberFamily::ALL.iter().filter(|family| !has_only_argument(family));
+        let (last, others): (Vec<&str>, Vec<&str>) =
+            plain.map(|family| family.name()).partition(|&name| name == "values");
+        format!("{}, binomial:N, equal-width:N, equal-frequency:N, {}", others.join(", "), last.join(", "))
+    }
+
     /// Whether sums are all that it needs.
     pub(crate) fn needs_sums_only(self) -> bool {
         self.ask(|family| family.needs()) == Needs::Sums
@@ -249,18 +260,7 @@ impl FromStr for NumberFamily {
             }
             _ => None,
         };
-        found.filter(|family| family.check().is_ok()).ok_or_else(|| {
-            let has_only_argument = |family: &NumberFamily| {
-                matches!(family, NumberFamily::EqualWidth(_) | NumberFamily::EqualFrequency(_))
-            };
-            let plain = NumberFamily::ALL.iter().filter(|family| !has_only_argument(family));
-            let (last, others): (Vec<&str>, Vec<&str>) =
-                plain.map(|family| family.name()).partition(|&name| name == "values");
-            format!(
-                "a family of numbers: {}, binomial:N, equal-width:N, equal-frequency:N, {}",
-                others.join(", "),
-                last.join(", ")
-            )
-        })
+        let found = found.filter(|family| family.check().is_ok());
+        found.ok_or_else(|| format!("a family of numbers: {}", NumberFamily::words()))
     }
 }
