@@ -3,8 +3,10 @@
 use std::path::PathBuf;
 
 use crate::text::TextArgs;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
-use priory::{Discriminant, Prior, Selection, Smoothing, VarianceFloor};
+use priory::{Discriminant, NumberFamily, Prior, Selection, Smoothing, VarianceFloor};
+use priory_input::InputFormat;
 
 use crate::choices::{
     AsChoice, ColumnSmoothing, NumbersChoice, TextChoice, parse_amount, parse_as, parse_delimiter,
@@ -117,9 +119,8 @@ pub(crate) struct InputArgs {
     /// What the bytes of a text mean: utf8 or latin1, for example `--encoding latin1` [default: utf8]
     #[arg(long, value_name = "ENCODING", hide_possible_values = true)]
     pub(crate) encoding: Option<EncodingChoice>,
-    /// csv, jsonl, svmlight, parquet, arrow, documents, fasttext, vw or lines, for example `--input-format jsonl` [default: what name and contents say]
-    #[arg(long, value_name = "FORMAT", hide_possible_values = true)]
-    pub(crate) input_format: Option<InputFormatChoice>,
+    #[arg(long, value_name = "FORMAT", hide_possible_values = true, value_parser = input_format(), help = input_format_help())]
+    pub(crate) input_format: Option<InputFormat>,
     /// How many columns a table in svmlight format has, if its beginning does not show all of them, for example
     /// `--columns 54`
     #[arg(long, value_name = "COUNT")]
@@ -142,17 +143,18 @@ pub(crate) enum EncodingChoice {
     Latin1,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum InputFormatChoice {
-    Csv,
-    Jsonl,
-    Svmlight,
-    Parquet,
-    Arrow,
-    Documents,
-    Lines,
-    Fasttext,
-    Vw,
+/// The formats are those that the library has.
+fn input_format() -> impl TypedValueParser<Value = InputFormat> {
+    let find = |word: String| InputFormat::ALL.iter().copied().find(|format| format.name() == word);
+    let words = InputFormat::ALL.iter().map(|format| format.name());
+    PossibleValuesParser::new(words).try_map(move |word| find(word).ok_or("not a format"))
+}
+
+fn input_format_help() -> String {
+    let words: Vec<&str> = InputFormat::ALL.iter().map(|format| format.name()).collect();
+    let (last, others) = words.split_last().expect("there are formats");
+    let others = others.join(", ");
+    format!("{others} or {last}, for example `--input-format jsonl` [default: what name and contents say]")
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -198,11 +200,7 @@ pub(crate) struct SettingsArgs {
     #[arg(long, value_name = "HOW", hide_possible_values = true)]
     pub(crate) missing_values: Option<MissingChoice>,
     /// The family of all columns of numbers, for example `--numbers gaussian`; auto gives each column its own
-    ///
-    /// gaussian, student, log-normal, exponential, gamma, poisson, geometric, binomial or binomial:N, uniform, kernel,
-    /// silverman, mixture, histogram, equal-width:N, equal-frequency:N, proportional, mdl, values or auto. For single
-    /// columns: `--as age=gaussian`. [default: auto, or what the model was trained with]
-    #[arg(long, value_name = "FAMILY", value_parser = parse_numbers_or_auto)]
+    #[arg(long, value_name = "FAMILY", value_parser = parse_numbers_or_auto, long_help = numbers_help())]
     pub(crate) numbers: Option<NumbersChoice>,
     /// The least variance of a Gaussian: relative:R, absolute:A, added:A, sklearn or sklearn:R
     ///
@@ -506,6 +504,15 @@ pub(crate) enum Format {
     Text,
     /// For programs
     Json,
+}
+
+/// The families are those that the library has.
+fn numbers_help() -> String {
+    format!(
+        "The family of all columns of numbers, for example `--numbers gaussian`; auto gives each column its own\n\n{} or \
+         auto. For single columns: `--as age=gaussian`. [default: auto, or what the model was trained with]",
+        NumberFamily::words()
+    )
 }
 
 /// What the words for the smoothing stand for before files are read.

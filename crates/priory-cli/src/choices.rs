@@ -10,10 +10,7 @@ pub(crate) use priory::words::{
 use priory::{Choices, MissingValues, NumberFamily, Settings, Smoothing, TextFamily};
 use priory_input::{BadValues, Encoding, InputFormat, ReadOptions, Table, read_pseudocounts};
 
-use crate::args::{
-    BadValueChoice, EncodingChoice, InputArgs, InputFormatChoice, MissingChoice, SettingsArgs,
-    SmoothingChoice,
-};
+use crate::args::{BadValueChoice, EncodingChoice, InputArgs, MissingChoice, SettingsArgs, SmoothingChoice};
 
 /// `COLUMN=KIND`, as `--as` takes it.
 #[derive(Debug, Clone)]
@@ -90,18 +87,7 @@ impl InputArgs {
             Some(EncodingChoice::Latin1) => Encoding::Latin1,
             Some(EncodingChoice::Utf8) | None => Encoding::Utf8,
         };
-        let input_format = self.input_format.map(|choice| match choice {
-            InputFormatChoice::Csv => InputFormat::Delimited,
-            InputFormatChoice::Jsonl => InputFormat::JsonLines,
-            InputFormatChoice::Svmlight => InputFormat::Svmlight,
-            InputFormatChoice::Parquet => InputFormat::Parquet,
-            InputFormatChoice::Arrow => InputFormat::Arrow,
-            InputFormatChoice::Documents => InputFormat::Documents,
-            InputFormatChoice::Lines => InputFormat::Lines,
-            InputFormatChoice::Fasttext => InputFormat::FastText,
-            InputFormatChoice::Vw => InputFormat::VowpalWabbit,
-        });
-        let input_format = if self.documents { Some(InputFormat::Documents) } else { input_format };
+        let input_format = if self.documents { Some(InputFormat::Documents) } else { self.input_format };
         ReadOptions {
             input_format,
             delimiter: self.delimiter,

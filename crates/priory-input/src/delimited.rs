@@ -9,6 +9,7 @@ use crate::csv::{Dialect, Flaw, MOST_COLUMNS, Records, first_record, unquoted};
 use crate::decimal::plain_decimal;
 use crate::error::{Error, Result, shown};
 use crate::format::ReadOptions;
+use crate::input::{OpenedText, TextFormat, TextParser};
 use crate::kept::KeptColumn;
 use crate::reader::Plan;
 use crate::recent::RecentCodes;
@@ -17,7 +18,7 @@ use crate::source::{Framing, Source};
 use crate::text::Tokenizer;
 
 /// Takes blocks apart. Every thread has one of its own.
-pub(crate) struct DelimitedParser {
+struct DelimitedParser {
     plan: Arc<Plan>,
     records: Records,
     scratch: String,
@@ -25,14 +26,15 @@ pub(crate) struct DelimitedParser {
 }
 
 impl DelimitedParser {
-    pub(crate) fn new(plan: &Arc<Plan>, dialect: Dialect) -> Self {
+    fn new(plan: &Arc<Plan>, dialect: Dialect) -> Self {
         let records = Records::new(dialect, plan.header.len());
         let tokenizers = plan.tokenizers.clone();
         DelimitedParser { plan: Arc::clone(plan), records, scratch: String::new(), tokenizers }
     }
+}
 
-    /// As [`Parser::fill`](crate::input::Parser::fill).
-    pub(crate) fn fill(&mut self, block: &[u8], batch: &mut Batch, kept: &mut [KeptColumn]) -> Result<()> {
+impl TextParser for DelimitedParser {
+    fn fill(&mut self, block: &[u8], batch: &mut Batch, kept: &mut [KeptColumn]) -> Result<()> {
         let (end, flaw) = self.records.split(block);
         let plan = Arc::clone(&self.plan);
         let Plan { name, header, .. } = &*plan;
@@ -53,7 +55,9 @@ impl DelimitedParser {
         }
         flaw.map_or(Ok(()), |flaw| Err(describe(flaw, &self.records, name, header)))
     }
+}
 
+impl DelimitedParser {
     fn fill_categories(&mut self, text: &str, position: Option<usize>, column: &mut CategoryColumn) {
         let rows = self.records.rows();
         let Some(position) = position else {
@@ -130,7 +134,7 @@ pub(crate) fn open(
     source: &mut Source,
     extension: Option<&str>,
     options: &ReadOptions,
-) -> Result<(Dialect, Vec<String>)> {
+) -> Result<OpenedText> {
     let named = matches!(extension, Some("tsv" | "tab")).then_some(b'\t');
     let seen = || likely_delimiter(source.beginning(), options.comment);
     let delimiter = options.delimiter.or(named).unwrap_or_else(seen);
@@ -144,7 +148,17 @@ pub(crate) fn open(
     }
     let dialect = Dialect { delimiter, comment: options.comment };
     source.set_framing(Framing::Records(dialect));
-    Ok((dialect, read_header(source, dialect, options.header)?))
+    Ok((read_header(source, dialect, options.header)?, Box::new(dialect)))
+}
+
+impl TextFormat for Dialect {
+    fn sample(&self, source: &mut Source, header: &[String], rows: usize) -> Result<Sample> {
+        sample(source, *self, header, rows)
+    }
+
+    fn parser(&self, plan: &Arc<Plan>) -> Box<dyn TextParser> {
+        Box::new(DelimitedParser::new(plan, *self))
+    }
 }
 
 /// A tab if the first line has one and no comma, otherwise a comma.
@@ -201,12 +215,7 @@ fn read_header(source: &mut Source, dialect: Dialect, named: bool) -> Result<Vec
 }
 
 /// The first rows of a table, of which nothing is taken: the blocks are given back.
-pub(crate) fn sample(
-    source: &mut Source,
-    dialect: Dialect,
-    header: &[String],
-    rows: usize,
-) -> Result<Sample> {
+fn sample(source: &mut Source, dialect: Dialect, header: &[String], rows: usize) -> Result<Sample> {
     let mut sample = Sample::new(header.len());
     let mut records = Records::new(dialect, header.len());
     source.look_ahead(Sample::MOST_BYTES, |name, block| {

@@ -8,12 +8,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use memchr::{memchr, memrchr};
-use priory::{Batch, BatchColumn, CategoryColumn, Schema};
+use priory::{Batch, BatchColumn, CategoryColumn, Schema, Stored};
 
 use crate::error::{Error, Result, shown};
-use crate::format::Encoding;
+use crate::format::{Encoding, ReadOptions};
+use crate::input::{OpenedText, TextFormat, TextParser};
 use crate::kept::KeptColumn;
 use crate::reader::Plan;
+use crate::sample::Sample;
+use crate::source::Source;
 use crate::tar::{self, TarFile};
 use crate::text::Tokenizer;
 use crate::unpack::Bytes;
@@ -171,7 +174,11 @@ pub(crate) enum LineFormat {
 }
 
 impl LineFormat {
-    pub(crate) fn header(self) -> Vec<String> {
+    pub(crate) fn open(self, _: &mut Source, _: Option<&str>, _: &ReadOptions) -> Result<OpenedText> {
+        Ok((self.header(), Box::new(self)))
+    }
+
+    fn header(self) -> Vec<String> {
         match self {
             LineFormat::Plain => vec![TEXT.into()],
             LineFormat::FastText | LineFormat::VowpalWabbit => vec![CLASS.into(), TEXT.into()],
@@ -218,6 +225,34 @@ impl LineFormat {
     }
 }
 
+impl TextFormat for LineFormat {
+    fn stored(&self, header: &[String]) -> Vec<Stored> {
+        stored(header)
+    }
+
+    /// What the columns are is known.
+    fn sample(&self, _: &mut Source, header: &[String], _: usize) -> Result<Sample> {
+        Ok(Sample::new(header.len()))
+    }
+
+    fn widened(&self, header: &[String], schema: &Schema) -> Option<Vec<String>> {
+        Some(adopted(header, schema))
+    }
+
+    fn has_documents(&self) -> bool {
+        *self != LineFormat::Plain
+    }
+
+    fn parser(&self, plan: &Arc<Plan>) -> Box<dyn TextParser> {
+        Box::new(DocumentParser::new(plan, *self))
+    }
+}
+
+/// How the columns of documents are stored.
+pub(crate) fn stored(header: &[String]) -> Vec<Stored> {
+    header.iter().map(|name| if name == CLASS { Stored::Text } else { Stored::Documents }).collect()
+}
+
 /// The header under which a schema finds its columns: its target, and its column of text if it has a single one.
 pub(crate) fn adopted(header: &[String], schema: &Schema) -> Vec<String> {
     let mut texts = schema.columns.iter().filter(|column| column.text.is_some());
@@ -241,15 +276,12 @@ impl DocumentParser {
     pub(crate) fn new(plan: &Arc<Plan>, lines: LineFormat) -> Self {
         DocumentParser { plan: Arc::clone(plan), tokenizers: plan.tokenizers.clone(), lines }
     }
+}
 
-    /// As [`Parser::fill`](crate::input::Parser::fill). A NUL byte is refused wherever it is, as it is in the beginning:
+impl TextParser for DocumentParser {
+    /// A NUL byte is refused wherever it is, as it is in the beginning:
     /// the file is no text. Single documents in files of their own may hold anything.
-    pub(crate) fn fill_lines(
-        &mut self,
-        block: &[u8],
-        batch: &mut Batch,
-        kept: &mut [KeptColumn],
-    ) -> Result<()> {
+    fn fill(&mut self, block: &[u8], batch: &mut Batch, kept: &mut [KeptColumn]) -> Result<()> {
         let mut scratch = Vec::new();
         let binary = memchr(0, block);
         let text =
@@ -269,7 +301,9 @@ impl DocumentParser {
             }
         }
     }
+}
 
+impl DocumentParser {
     pub(crate) fn fill_files(&mut self, documents: &[Document], batch: &mut Batch, kept: &mut [KeptColumn]) {
         for document in documents {
             self.push(document.class.as_deref(), &document.text, batch, kept);

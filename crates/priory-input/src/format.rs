@@ -2,8 +2,13 @@
 
 use std::path::Path;
 
+use crate::documents::LineFormat;
+use crate::error::Result;
+use crate::input::OpenedText;
 use crate::reader::BadValues;
+use crate::source::Source;
 use crate::tar::is_tar;
+use crate::{delimited, json, svmlight};
 
 /// How a table is written and read. What is not said is found out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,27 +44,71 @@ impl Default for ReadOptions {
     }
 }
 
-/// A format that tables are read from. Text and Arrow may be packed with gzip or zstd.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum InputFormat {
+/// What is to be known of a format: its name and word, the ends of the names of its files, and how it is opened.
+macro_rules! formats {
+    ($($(#[$doc:meta])* $name:ident = $word:literal, [$($extension:literal),*], $opening:expr;)*) => {
+        /// A format that tables are read from. Text and Arrow may be packed with gzip or zstd.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum InputFormat {
+            $($(#[$doc])* $name,)*
+        }
+
+        impl InputFormat {
+            /// All of them.
+            pub const ALL: &[InputFormat] = &[$(InputFormat::$name,)*];
+
+            /// The word for it, as on the command line.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(InputFormat::$name => $word,)*
+                }
+            }
+
+            /// How files that have it are often called.
+            fn extensions(self) -> &'static [&'static str] {
+                match self {
+                    $(InputFormat::$name => &[$($extension),*],)*
+                }
+            }
+
+            pub(crate) fn opening(self) -> Opening {
+                match self {
+                    $(InputFormat::$name => $opening,)*
+                }
+            }
+        }
+    };
+}
+
+// A new format of text is a file beside this one, its `mod` in `lib.rs`, and a line here.
+formats! {
     /// Fields between delimiters, a record per line: CSV, TSV and the like.
-    Delimited,
+    Delimited = "csv", ["csv", "tsv", "tab", "psv"], Opening::Text(delimited::open);
     /// A JSON object per line.
-    JsonLines,
+    JsonLines = "jsonl", ["jsonl", "ndjson", "json"], Opening::Text(json::open);
     /// `label index:value …`, as svmlight and libsvm have it.
-    Svmlight,
+    Svmlight = "svmlight", ["svm", "svmlight", "libsvm"], Opening::Text(svmlight::open);
     /// Parquet; from a file only, since its beginning is at its end.
-    Parquet,
+    Parquet = "parquet", ["parquet"], Opening::Parquet;
     /// Arrow's own format, as a file or as a stream.
-    Arrow,
+    Arrow = "arrow", ["arrow", "arrows", "ipc", "feather"], Opening::Arrow;
     /// A file for each document, in a folder for each class, or the same in a tar archive.
-    Documents,
+    Documents = "documents", [], Opening::Documents;
     /// A document in each line.
-    Lines,
+    Lines = "lines", [], Opening::Text(|source, name, how| LineFormat::Plain.open(source, name, how));
     /// `__label__class text` in each line.
-    FastText,
+    FastText = "fasttext", [], Opening::Text(|source, name, how| LineFormat::FastText.open(source, name, how));
     /// `class | text` in each line.
-    VowpalWabbit,
+    VowpalWabbit = "vw", ["vw"], Opening::Text(|source, name, how| LineFormat::VowpalWabbit.open(source, name, how));
+}
+
+/// How a table is opened.
+pub(crate) enum Opening {
+    /// From text of which the beginning was read, and what the [`extension`] is.
+    Text(fn(&mut Source, Option<&str>, &ReadOptions) -> Result<OpenedText>),
+    Parquet,
+    Arrow,
+    Documents,
 }
 
 /// What the bytes of a text mean.
@@ -117,19 +166,12 @@ pub(crate) fn likely_format(extension: Option<&str>, beginning: &[u8]) -> InputF
     } else if extension != Some("csv") && beginning.starts_with(b"__label__") {
         return InputFormat::FastText;
     }
-    match extension {
-        Some("csv" | "tsv" | "tab" | "psv") => InputFormat::Delimited,
-        Some("jsonl" | "ndjson" | "json") => InputFormat::JsonLines,
-        Some("svm" | "svmlight" | "libsvm") => InputFormat::Svmlight,
-        Some("arrow" | "arrows" | "ipc" | "feather") => InputFormat::Arrow,
-        Some("parquet") => InputFormat::Parquet,
-        Some("vw") => InputFormat::VowpalWabbit,
-        _ => {
-            let text = beginning.strip_prefix("\u{feff}".as_bytes()).unwrap_or(beginning);
-            let object = text.trim_ascii_start().starts_with(b"{");
-            if object { InputFormat::JsonLines } else { InputFormat::Delimited }
-        }
-    }
+    let is_named = |format: &&InputFormat| extension.is_some_and(|end| format.extensions().contains(&end));
+    InputFormat::ALL.iter().find(is_named).copied().unwrap_or_else(|| {
+        let text = beginning.strip_prefix("\u{feff}".as_bytes()).unwrap_or(beginning);
+        let object = text.trim_ascii_start().starts_with(b"{");
+        if object { InputFormat::JsonLines } else { InputFormat::Delimited }
+    })
 }
 
 #[cfg(test)]

@@ -1,4 +1,6 @@
-//! The one place that knows all formats: what a table is read from, what is handed to a thread, and who takes it apart.
+//! What the formats have in common: what a table is read from, what is handed to a thread, and who takes it apart.
+//!
+//! A format of text is a [`TextFormat`] in a file of its own, and a line in the table of [formats](crate::format).
 
 use std::sync::Arc;
 
@@ -6,31 +8,63 @@ use priory::{Batch, Column, Kind, Schema, Stored};
 
 #[cfg(feature = "arrow")]
 use crate::arrow::{ArrowParser, ArrowRows, ArrowStream, ParquetFile, ParquetParser, RecordBatch, RowSlice};
-use crate::csv::Dialect;
-use crate::delimited::{self, DelimitedParser};
-use crate::documents::{CLASS, Document, DocumentParser, Files, LineFormat};
-use crate::error::{Error, Result, shown};
-use crate::json::{self, JsonParser};
+use crate::documents::{self, Document, DocumentParser, Files, LineFormat};
+use crate::error::Result;
 use crate::kept::KeptColumn;
 use crate::reader::Plan;
 use crate::sample::{ColumnInfo, Sample};
 use crate::source::Source;
-use crate::svmlight::{self, SvmlightParser};
 use crate::table::Purpose;
 
 /// Where the rows of a table come from.
 pub(crate) enum Input {
-    Delimited(Source, Dialect),
-    JsonLines(Source, Vec<Stored>),
-    Svmlight(Source),
+    Text(Source, Box<dyn TextFormat>),
     Files(Files),
-    Lines(Source, LineFormat),
     #[cfg(feature = "arrow")]
     Parquet(ParquetFile),
     #[cfg(feature = "arrow")]
     Arrow(ArrowStream),
     #[cfg(feature = "arrow")]
     Memory(ArrowRows),
+}
+
+/// A table of text that was opened: the names of its columns, and what is known of how it is written.
+pub(crate) type OpenedText = (Vec<String>, Box<dyn TextFormat>);
+
+/// How a table of text is written, as far as it was found out when it was opened.
+pub(crate) trait TextFormat: Send {
+    /// How the columns with these names are stored.
+    fn stored(&self, header: &[String]) -> Vec<Stored> {
+        vec![Stored::Text; header.len()]
+    }
+
+    /// The first rows of the columns with these names, at least one. They will be read again.
+    fn sample(&self, source: &mut Source, header: &[String], rows: usize) -> Result<Sample>;
+
+    /// The header under which a schema finds its columns, if it is another one.
+    fn widened(&self, _header: &[String], _schema: &Schema) -> Option<Vec<String>> {
+        None
+    }
+
+    /// Refuses a schema that asks for what cannot be read.
+    fn check(&self, _plan: &Plan, _schema: &Schema) -> Result<()> {
+        Ok(())
+    }
+
+    /// Whether there are documents with a class each, and nothing else: columns called `class` and `text`.
+    fn has_documents(&self) -> bool {
+        false
+    }
+
+    /// Somebody to take blocks apart.
+    fn parser(&self, plan: &Arc<Plan>) -> Box<dyn TextParser>;
+}
+
+/// Takes blocks of text apart. Every thread has one of its own.
+pub(crate) trait TextParser: Send {
+    /// Appends the rows of a block, whole records, to an empty batch. Rows in errors are counted from 1 in this block; the
+    /// batch then holds those before.
+    fn fill(&mut self, block: &[u8], batch: &mut Batch, kept: &mut [KeptColumn]) -> Result<()>;
 }
 
 /// Rows as they are stored, for one thread to take apart.
@@ -71,28 +105,13 @@ impl Input {
                 files.limit_documents(plan.most_rows);
                 Ok(())
             }
-            Input::Delimited(source, _) | Input::JsonLines(source, _) | Input::Lines(source, _) => {
+            Input::Text(source, format) => {
                 let is_text = |column: &Column| column.kind == Kind::Text;
                 source.limit_rows(plan.most_rows);
                 if plan.purpose == Purpose::Learning && schema.columns.iter().any(is_text) {
                     source.enlarge_blocks();
                 }
-                Ok(())
-            }
-            Input::Svmlight(source) => {
-                source.limit_rows(plan.most_rows);
-                let features = schema.columns.iter().zip(&plan.features);
-                match features
-                    .into_iter()
-                    .find(|(column, found)| column.kind == Kind::Text && found.is_some())
-                {
-                    None => Ok(()),
-                    Some((column, _)) => Err(Error::ColumnType {
-                        name: plan.name.clone(),
-                        column: shown(&column.name),
-                        what: "numbers, and no text",
-                    }),
-                }
+                format.check(plan, schema)
             }
             #[cfg(feature = "arrow")]
             Input::Parquet(file) => file.prepare(plan, schema),
@@ -106,11 +125,8 @@ impl Input {
     /// Somebody to take blocks apart; after [`prepare`](Self::prepare).
     pub(crate) fn parser(&self, plan: &Arc<Plan>) -> Parser {
         match self {
-            Input::Delimited(_, dialect) => Parser::Delimited(DelimitedParser::new(plan, *dialect)),
-            Input::JsonLines(..) => Parser::JsonLines(JsonParser::new(plan)),
-            Input::Svmlight(_) => Parser::Svmlight(SvmlightParser::new(plan)),
+            Input::Text(_, format) => Parser::Text(format.parser(plan)),
             Input::Files(_) => Parser::Documents(DocumentParser::new(plan, LineFormat::Plain)),
-            Input::Lines(_, lines) => Parser::Documents(DocumentParser::new(plan, *lines)),
             #[cfg(feature = "arrow")]
             Input::Parquet(file) => Parser::Parquet(file.parser(plan)),
             #[cfg(feature = "arrow")]
@@ -128,10 +144,7 @@ impl Input {
                 *block = Block::Documents(documents);
                 Ok(found)
             }
-            Input::Delimited(source, _)
-            | Input::JsonLines(source, _)
-            | Input::Svmlight(source)
-            | Input::Lines(source, _) => {
+            Input::Text(source, _) => {
                 let mut text = std::mem::take(block).into_text();
                 let found = source.next_block(&mut text);
                 *block = Block::Text(text);
@@ -164,15 +177,8 @@ impl Input {
     /// What is known of the columns with these names.
     pub(crate) fn columns(&self, header: &[String]) -> Vec<ColumnInfo> {
         let stored: Vec<Stored> = match self {
-            Input::Delimited(..) => vec![Stored::Text; header.len()],
-            Input::JsonLines(_, stored) => stored.clone(),
-            Input::Svmlight(_) => {
-                (0..header.len()).map(|i| if i == 0 { Stored::Text } else { Stored::Number }).collect()
-            }
-            Input::Files(_) | Input::Lines(..) => header
-                .iter()
-                .map(|name| if name == CLASS { Stored::Text } else { Stored::Documents })
-                .collect(),
+            Input::Text(_, format) => format.stored(header),
+            Input::Files(_) => documents::stored(header),
             #[cfg(feature = "arrow")]
             Input::Parquet(file) => file.stored(),
             #[cfg(feature = "arrow")]
@@ -187,11 +193,9 @@ impl Input {
     /// The first rows of the columns with these names, at least one. They will be read again.
     pub(crate) fn sample(&mut self, header: &[String], rows: usize) -> Result<Sample> {
         match self {
-            Input::Delimited(source, dialect) => delimited::sample(source, *dialect, header, rows),
-            Input::JsonLines(source, _) => json::sample(source, header, rows),
-            Input::Svmlight(source) => svmlight::sample(source, header, rows),
+            Input::Text(source, format) => format.sample(source, header, rows),
             // What the columns are is known.
-            Input::Files(_) | Input::Lines(..) => Ok(Sample::new(header.len())),
+            Input::Files(_) => Ok(Sample::new(header.len())),
             #[cfg(feature = "arrow")]
             Input::Parquet(file) => file.sample(rows),
             #[cfg(feature = "arrow")]
@@ -204,10 +208,7 @@ impl Input {
     /// The path, or what else the input is called.
     pub(crate) fn name(&self) -> &str {
         match self {
-            Input::Delimited(source, _)
-            | Input::JsonLines(source, _)
-            | Input::Svmlight(source)
-            | Input::Lines(source, _) => source.name(),
+            Input::Text(source, _) => source.name(),
             Input::Files(files) => files.name(),
             #[cfg(feature = "arrow")]
             Input::Parquet(file) => file.name(),
@@ -221,10 +222,7 @@ impl Input {
     /// Whether the input is so short that all of it was read to open it.
     pub(crate) fn is_short(&self) -> bool {
         match self {
-            Input::Delimited(source, _)
-            | Input::JsonLines(source, _)
-            | Input::Svmlight(source)
-            | Input::Lines(source, _) => source.is_short(),
+            Input::Text(source, _) => source.is_short(),
             Input::Files(_) => false,
             #[cfg(feature = "arrow")]
             Input::Parquet(_) | Input::Arrow(_) | Input::Memory(_) => false,
@@ -234,10 +232,7 @@ impl Input {
     /// How many bytes there are, if the input is a regular file.
     pub(crate) fn size(&self) -> Option<u64> {
         match self {
-            Input::Delimited(source, _)
-            | Input::JsonLines(source, _)
-            | Input::Svmlight(source)
-            | Input::Lines(source, _) => source.size(),
+            Input::Text(source, _) => source.size(),
             Input::Files(files) => files.size(),
             #[cfg(feature = "arrow")]
             Input::Parquet(file) => Some(file.size()),
@@ -251,10 +246,7 @@ impl Input {
     /// How many of them were read.
     pub(crate) fn bytes_read(&self) -> u64 {
         match self {
-            Input::Delimited(source, _)
-            | Input::JsonLines(source, _)
-            | Input::Svmlight(source)
-            | Input::Lines(source, _) => source.bytes_read(),
+            Input::Text(source, _) => source.bytes_read(),
             Input::Files(files) => files.bytes_read(),
             #[cfg(feature = "arrow")]
             Input::Parquet(file) => file.bytes_read(),
@@ -268,9 +260,7 @@ impl Input {
 
 /// Takes blocks apart. Every thread has one of its own.
 pub(crate) enum Parser {
-    Delimited(DelimitedParser),
-    JsonLines(JsonParser),
-    Svmlight(SvmlightParser),
+    Text(Box<dyn TextParser>),
     Documents(DocumentParser),
     #[cfg(feature = "arrow")]
     Parquet(ParquetParser),
@@ -283,10 +273,7 @@ impl Parser {
     /// in this block; the batch then holds those before.
     pub(crate) fn fill(&mut self, block: &Block, batch: &mut Batch, kept: &mut [KeptColumn]) -> Result<()> {
         match (self, block) {
-            (Parser::Delimited(parser), Block::Text(text)) => parser.fill(text, batch, kept),
-            (Parser::JsonLines(parser), Block::Text(text)) => parser.fill(text, batch, kept),
-            (Parser::Svmlight(parser), Block::Text(text)) => parser.fill(text, batch, kept),
-            (Parser::Documents(parser), Block::Text(text)) => parser.fill_lines(text, batch, kept),
+            (Parser::Text(parser), Block::Text(text)) => parser.fill(text, batch, kept),
             (Parser::Documents(parser), Block::Documents(documents)) => {
                 parser.fill_files(documents, batch, kept);
                 Ok(())

@@ -16,6 +16,8 @@ use std::sync::Arc;
 use priory::{Batch, BatchColumn, CategoryColumn, MISSING, Stored, TextColumn};
 
 use crate::error::{Error, Result, shown};
+use crate::format::ReadOptions;
+use crate::input::{OpenedText, TextFormat, TextParser};
 use crate::kept::KeptColumn;
 use crate::reader::Plan;
 use crate::recent::RecentCodes;
@@ -31,7 +33,7 @@ const ROWS_AHEAD: u64 = 10_000;
 const MOST_COLUMNS: usize = 1 << 16;
 
 /// Reads the beginning to see which columns there are, and what is in them.
-pub(crate) fn open(source: &mut Source) -> Result<Vec<(String, Stored)>> {
+pub(crate) fn open(source: &mut Source, _: Option<&str>, _: &ReadOptions) -> Result<OpenedText> {
     source.set_framing(Framing::Lines);
     let mut columns: Vec<ColumnAhead> = Vec::new();
     let mut positions: HashMap<String, usize> = HashMap::new();
@@ -75,7 +77,27 @@ pub(crate) fn open(source: &mut Source) -> Result<Vec<(String, Stored)>> {
     }
     source.limit_cells(columns.len());
     let columns = columns.into_iter();
-    Ok(columns.map(|column| (column.name, column.stored.unwrap_or(Stored::Text))).collect())
+    let (header, stored) = columns.map(|column| (column.name, column.stored.unwrap_or(Stored::Text))).unzip();
+    Ok((header, Box::new(JsonLines { stored })))
+}
+
+/// JSON lines whose values are of these types, as far as the beginning shows.
+struct JsonLines {
+    stored: Vec<Stored>,
+}
+
+impl TextFormat for JsonLines {
+    fn stored(&self, _: &[String]) -> Vec<Stored> {
+        self.stored.clone()
+    }
+
+    fn sample(&self, source: &mut Source, header: &[String], rows: usize) -> Result<Sample> {
+        sample(source, header, rows)
+    }
+
+    fn parser(&self, plan: &Arc<Plan>) -> Box<dyn TextParser> {
+        Box::new(JsonParser::new(plan))
+    }
 }
 
 /// A column as the beginning of the file shows it.
@@ -109,7 +131,7 @@ fn common(a: Stored, b: Stored) -> Stored {
 }
 
 /// The first rows of a table, of which nothing is taken. Arrays and objects are shown as they are written.
-pub(crate) fn sample(source: &mut Source, header: &[String], rows: usize) -> Result<Sample> {
+fn sample(source: &mut Source, header: &[String], rows: usize) -> Result<Sample> {
     let mut sample = Sample::new(header.len());
     let positions = Positions::new(header);
     let mut scratch = String::new();
@@ -162,7 +184,7 @@ impl Positions {
 }
 
 /// Takes blocks of JSON lines apart.
-pub(crate) struct JsonParser {
+struct JsonParser {
     plan: Arc<Plan>,
     positions: Positions,
     /// For each column of the header, where its value stands among those of a row that are wanted.
@@ -175,7 +197,7 @@ pub(crate) struct JsonParser {
 }
 
 impl JsonParser {
-    pub(crate) fn new(plan: &Arc<Plan>) -> Self {
+    fn new(plan: &Arc<Plan>) -> Self {
         let mut slots = vec![None; plan.header.len()];
         let mut width = 0;
         for position in plan.wanted() {
@@ -193,9 +215,10 @@ impl JsonParser {
             tokenizers: plan.tokenizers.clone(),
         }
     }
+}
 
-    /// As [`Parser::fill`](crate::input::Parser::fill).
-    pub(crate) fn fill(&mut self, block: &[u8], batch: &mut Batch, kept: &mut [KeptColumn]) -> Result<()> {
+impl TextParser for JsonParser {
+    fn fill(&mut self, block: &[u8], batch: &mut Batch, kept: &mut [KeptColumn]) -> Result<()> {
         let plan = Arc::clone(&self.plan);
         let text = checked_text(&plan.name, block)?;
         let flaw = self.scan(text, batch);
@@ -218,7 +241,9 @@ impl JsonParser {
         }
         flaw.map_or(Ok(()), |flaw| Err(flaw.in_row(&plan.name, 1 + batch.rows as u64, text)))
     }
+}
 
+impl JsonParser {
     /// Notes where the wanted values stand, up to the first row that is not right.
     fn scan(&mut self, text: &str, batch: &mut Batch) -> Option<Flaw> {
         let JsonParser { positions, slots, width, values, scratch, .. } = self;

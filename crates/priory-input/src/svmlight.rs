@@ -7,11 +7,12 @@
 
 use std::sync::Arc;
 
-use priory::{Batch, BatchColumn, MISSING};
+use priory::{Batch, BatchColumn, Kind, MISSING, Schema, Stored};
 
 use crate::csv::MOST_COLUMNS;
 use crate::error::{Error, Result, shown};
 use crate::format::ReadOptions;
+use crate::input::{OpenedText, TextFormat, TextParser};
 use crate::kept::KeptColumn;
 use crate::reader::Plan;
 use crate::sample::Sample;
@@ -22,7 +23,7 @@ use crate::table::Purpose;
 const MOST_UNASKED: usize = 1 << 16;
 
 /// Reads the beginning to see how many columns there are, and names them.
-pub(crate) fn open(source: &mut Source, options: &ReadOptions) -> Result<Vec<String>> {
+pub(crate) fn open(source: &mut Source, _: Option<&str>, options: &ReadOptions) -> Result<OpenedText> {
     source.set_framing(Framing::Lines);
     let mut width = options.columns.unwrap_or(0);
     if width > MOST_COLUMNS {
@@ -45,22 +46,57 @@ pub(crate) fn open(source: &mut Source, options: &ReadOptions) -> Result<Vec<Str
         return Err(Error::Empty { name: source.name().into() });
     }
     source.limit_cells(1 + width);
-    Ok(header(width))
+    Ok((header(width), Box::new(Svmlight)))
+}
+
+/// The columns are numbers, but for the label.
+struct Svmlight;
+
+impl TextFormat for Svmlight {
+    fn stored(&self, header: &[String]) -> Vec<Stored> {
+        (0..header.len()).map(|i| if i == 0 { Stored::Text } else { Stored::Number }).collect()
+    }
+
+    fn sample(&self, source: &mut Source, header: &[String], rows: usize) -> Result<Sample> {
+        sample(source, header, rows)
+    }
+
+    /// Room for what the schema knows of and the beginning of the table happens not to mention.
+    fn widened(&self, now: &[String], schema: &Schema) -> Option<Vec<String>> {
+        let known = schema.columns.iter().filter_map(|column| index_of(&column.name)).max();
+        known.filter(|&known| known >= now.len()).map(header)
+    }
+
+    fn check(&self, plan: &Plan, schema: &Schema) -> Result<()> {
+        let mut features = schema.columns.iter().zip(&plan.features);
+        match features.find(|(column, found)| column.kind == Kind::Text && found.is_some()) {
+            None => Ok(()),
+            Some((column, _)) => Err(Error::ColumnType {
+                name: plan.name.clone(),
+                column: shown(&column.name),
+                what: "numbers, and no text",
+            }),
+        }
+    }
+
+    fn parser(&self, plan: &Arc<Plan>) -> Box<dyn TextParser> {
+        Box::new(SvmlightParser::new(plan))
+    }
 }
 
 /// The names of so many columns and of the label.
-pub(crate) fn header(width: usize) -> Vec<String> {
+fn header(width: usize) -> Vec<String> {
     [String::from("label")].into_iter().chain((1..=width).map(|index| index.to_string())).collect()
 }
 
 /// The column that a name stands for, if it is one of svmlight's.
-pub(crate) fn index_of(name: &str) -> Option<usize> {
+fn index_of(name: &str) -> Option<usize> {
     let index: usize = name.parse().ok().filter(|index| (1..=MOST_COLUMNS).contains(index))?;
     (index.to_string() == name).then_some(index)
 }
 
 /// The first rows of a table, of which nothing is taken.
-pub(crate) fn sample(source: &mut Source, header: &[String], rows: usize) -> Result<Sample> {
+fn sample(source: &mut Source, header: &[String], rows: usize) -> Result<Sample> {
     let mut sample = Sample::new(header.len());
     source.look_ahead(Sample::MOST_BYTES, |name, block| {
         let before = sample.rows;
@@ -83,7 +119,7 @@ pub(crate) fn sample(source: &mut Source, header: &[String], rows: usize) -> Res
 }
 
 /// Takes blocks of svmlight apart.
-pub(crate) struct SvmlightParser {
+struct SvmlightParser {
     plan: Arc<Plan>,
     /// For each column of the header, the features that are read from it.
     features: Vec<Option<usize>>,
@@ -92,7 +128,7 @@ pub(crate) struct SvmlightParser {
 }
 
 impl SvmlightParser {
-    pub(crate) fn new(plan: &Arc<Plan>) -> Self {
+    fn new(plan: &Arc<Plan>) -> Self {
         let mut features = vec![None; plan.header.len()];
         for (feature, position) in plan.features.iter().enumerate() {
             if let Some(position) = position {
@@ -103,9 +139,10 @@ impl SvmlightParser {
         plan.kept.iter().enumerate().for_each(|(place, &position)| kept[position] = Some(place));
         SvmlightParser { plan: Arc::clone(plan), features, kept }
     }
+}
 
-    /// As [`Parser::fill`](crate::input::Parser::fill).
-    pub(crate) fn fill(&mut self, block: &[u8], batch: &mut Batch, kept: &mut [KeptColumn]) -> Result<()> {
+impl TextParser for SvmlightParser {
+    fn fill(&mut self, block: &[u8], batch: &mut Batch, kept: &mut [KeptColumn]) -> Result<()> {
         let name = &self.plan.name;
         let rows = lines(name, block)?.count();
         self.fill_zeros(rows, batch);
@@ -116,7 +153,9 @@ impl SvmlightParser {
         }
         Ok(())
     }
+}
 
+impl SvmlightParser {
     /// What every row has that says nothing else.
     fn fill_zeros(&self, rows: usize, batch: &mut Batch) {
         let Batch { classes, columns, weights, .. } = batch;
@@ -138,7 +177,7 @@ impl SvmlightParser {
                     let code = if zero { column.values.intern("0") as u32 + 1 } else { MISSING };
                     column.codes.resize(rows, code);
                 }
-                // Numbers are no documents; `prepare` has refused a column that would have to be one.
+                // Numbers are no documents; `check` has refused a column that would have to be one.
                 BatchColumn::Text(column) => (0..rows).for_each(|_| column.push_missing()),
             }
         }

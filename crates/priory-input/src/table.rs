@@ -8,16 +8,13 @@ use priory::Schema;
 
 #[cfg(feature = "arrow")]
 use crate::arrow::{ArrowRows, ArrowStream, ParquetFile, RecordBatches};
-use crate::delimited;
-use crate::documents::{CLASS, Files, LineFormat, TEXT, adopted};
+use crate::documents::{CLASS, Files, TEXT, adopted};
 use crate::error::{Error, Result, shown, shown_list};
-use crate::format::{Encoding, InputFormat, ReadOptions, extension, likely_format};
+use crate::format::{Encoding, Opening, ReadOptions, extension, likely_format};
 use crate::input::Input;
-use crate::json;
 use crate::reader::{Batches, Reader};
 use crate::sample::{ColumnInfo, Sample};
 use crate::source::{Limits, Source};
-use crate::svmlight;
 use crate::tar::is_tar;
 use crate::unpack::Bytes;
 
@@ -141,48 +138,30 @@ impl Table {
         let is_archive = is_tar(beginning);
         let format = options.input_format.unwrap_or_else(|| likely_format(extension, beginning));
         let name = bytes.name.clone();
-        let (input, header) = match format {
-            InputFormat::Parquet if cfg!(feature = "arrow") => return Err(Error::ParquetStream { name }),
-            InputFormat::Parquet => return Err(Error::NotBuiltIn { name, format: "Parquet" }),
+        let (input, header) = match format.opening() {
+            Opening::Text(open) => {
+                let mut source = text(bytes, limits)?;
+                let (header, format) = open(&mut source, extension, options)?;
+                (Input::Text(source, format), header)
+            }
+            Opening::Parquet if cfg!(feature = "arrow") => return Err(Error::ParquetStream { name }),
+            Opening::Parquet => return Err(Error::NotBuiltIn { name, format: "Parquet" }),
             #[cfg(feature = "arrow")]
-            InputFormat::Arrow => {
+            Opening::Arrow => {
                 let (stream, header) = ArrowStream::open(bytes)?;
                 (Input::Arrow(stream), header)
             }
             #[cfg(not(feature = "arrow"))]
-            InputFormat::Arrow => return Err(Error::NotBuiltIn { name, format: "Arrow" }),
-            InputFormat::Delimited => {
-                let mut source = text(bytes, limits)?;
-                let (dialect, header) = delimited::open(&mut source, extension, options)?;
-                (Input::Delimited(source, dialect), header)
-            }
-            InputFormat::JsonLines => {
-                let mut source = text(bytes, limits)?;
-                let (header, stored) = json::open(&mut source)?.into_iter().unzip();
-                (Input::JsonLines(source, stored), header)
-            }
-            InputFormat::Documents if is_archive && options.encoding == Encoding::Utf8 => {
+            Opening::Arrow => return Err(Error::NotBuiltIn { name, format: "Arrow" }),
+            Opening::Documents if is_archive && options.encoding == Encoding::Utf8 => {
                 (Input::Files(Files::tar(bytes)), vec![CLASS.into(), TEXT.into()])
             }
-            InputFormat::Documents => {
+            Opening::Documents => {
                 let what = match is_archive {
                     true => "a tar archive, whose documents are read as UTF-8; leave --encoding out",
                     false => "neither a folder of documents nor a tar archive",
                 };
                 return Err(Error::NotText { name, what });
-            }
-            InputFormat::Lines | InputFormat::FastText | InputFormat::VowpalWabbit => {
-                let lines = match format {
-                    InputFormat::FastText => LineFormat::FastText,
-                    InputFormat::VowpalWabbit => LineFormat::VowpalWabbit,
-                    _ => LineFormat::Plain,
-                };
-                (Input::Lines(text(bytes, limits)?, lines), lines.header())
-            }
-            InputFormat::Svmlight => {
-                let mut source = text(bytes, limits)?;
-                let header = svmlight::open(&mut source, options)?;
-                (Input::Svmlight(source), header)
             }
         };
         check_header(&name, &header)?;
@@ -192,15 +171,16 @@ impl Table {
     /// Makes room for what a schema knows of and the beginning of a sparse table happens not to mention; documents
     /// stand in the column that the schema calls text.
     pub(crate) fn widen(&mut self, schema: &Schema) {
-        if let Input::Files(_) | Input::Lines(..) = &self.input {
-            self.header = adopted(&self.header, schema);
-        }
-        if let Input::Svmlight(source) = &mut self.input {
-            let known = schema.columns.iter().filter_map(|column| svmlight::index_of(&column.name)).max();
-            if known.is_some_and(|known| known >= self.header.len()) {
-                self.header = svmlight::header(known.unwrap_or_default());
-                source.limit_cells(self.header.len());
+        match &mut self.input {
+            Input::Files(_) => self.header = adopted(&self.header, schema),
+            Input::Text(source, format) => {
+                if let Some(header) = format.widened(&self.header, schema) {
+                    source.limit_cells(header.len());
+                    self.header = header;
+                }
             }
+            #[cfg(feature = "arrow")]
+            Input::Parquet(_) | Input::Arrow(_) | Input::Memory(_) => {}
         }
     }
 
@@ -230,8 +210,12 @@ impl Table {
 
     /// Whether there are documents with a class each, and nothing else: columns called `class` and `text`.
     pub fn has_documents(&self) -> bool {
-        matches!(self.input, Input::Files(_))
-            || (matches!(self.input, Input::Lines(..)) && self.header.len() == 2)
+        match &self.input {
+            Input::Files(_) => true,
+            Input::Text(_, format) => format.has_documents(),
+            #[cfg(feature = "arrow")]
+            Input::Parquet(_) | Input::Arrow(_) | Input::Memory(_) => false,
+        }
     }
 
     /// Whether the table is so short, less than a megabyte, that all of it was read to open it.

@@ -5,6 +5,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::format::Encoding;
+use crate::format::InputFormat;
 use priory::Stored;
 use priory::{Batch, CategoryColumn};
 

@@ -15,7 +15,7 @@ use super::family::{How, NumberFamily};
 use super::kernel;
 use super::numbers::{NumberColumn, Numbers, unit};
 use super::tree::Tree;
-use super::without_one::{self, WithoutOne};
+use super::without_one::WithoutOne;
 use crate::error::{Error, Result};
 use crate::estimate::Smoother;
 use crate::settings::VarianceFloor;
@@ -116,7 +116,7 @@ impl Judge<'_> {
     /// The sum over all numbers of all classes.
     fn sum(&self, family: NumberFamily, judged: impl Fn(f64) -> f64) -> f64 {
         let how = How { floor: VarianceFloor::default(), smoother: self.smoother };
-        let Some(own) = without_one::own(self.rest.clone(), family, &how) else {
+        let Some(own) = family.without_one(self.rest.clone(), &how) else {
             return f64::NEG_INFINITY;
         };
         let of_class = |(class, numbers): (usize, &Numbers)| -> f64 {

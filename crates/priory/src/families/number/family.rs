@@ -1,4 +1,4 @@
-//! The table of the families of numbers. A new family is a file beside this one, and a line here.
+//! The table of the families of numbers. A new family is a file beside this one, its `mod` in `mod.rs`, and a line here.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::density::Fitted;
 use super::numbers::NumberColumn;
+use super::without_one::{Own, WithoutOne};
 use super::{histogram, kernel, log_normal, mdl, mixture, normal, scale, student, tree, uniform, values};
 use crate::error::{Error, Result};
 use crate::estimate::Smoother;
@@ -95,6 +96,12 @@ pub(super) trait Fit {
 
     /// The densities of all classes, for a column of which it could have produced the numbers.
     fn fit(&self, column: &NumberColumn, how: &How<'_>) -> Fitted;
+
+    /// What classes say of their own numbers; `None` for a family that has nothing better than to be fitted anew without
+    /// the row, which takes as long as fitting it for every number. Such a family is never chosen unless somebody asks.
+    fn without_one<'a>(&self, _: WithoutOne<'a>, _: &How<'_>) -> Option<Own<'a>> {
+        None
+    }
 }
 
 /// What the settings say about the densities of a column.
@@ -156,6 +163,17 @@ pub(crate) enum Needs {
 }
 
 impl NumberFamily {
+    /// The words for all of them, with their arguments: a list for messages.
+    pub fn words() -> String {
+        let has_only_argument = |family: &NumberFamily| {
+            matches!(family, NumberFamily::EqualWidth(_) | NumberFamily::EqualFrequency(_))
+        };
+        let plain = NumberFamily::ALL.iter().filter(|family| !has_only_argument(family));
+        let (last, others): (Vec<&str>, Vec<&str>) =
+            plain.map(|family| family.name()).partition(|&name| name == "values");
+        format!("{}, binomial:N, equal-width:N, equal-frequency:N, {}", others.join(", "), last.join(", "))
+    }
+
     /// Whether sums are all that it needs.
     pub(crate) fn needs_sums_only(self) -> bool {
         self.ask(|family| family.needs()) == Needs::Sums
@@ -204,6 +222,11 @@ impl NumberFamily {
     pub(super) fn fit(self, column: &NumberColumn, how: &How<'_>) -> Fitted {
         self.ask(|family| family.fit(column, how))
     }
+
+    /// What classes say of their own numbers; `None` if the family is to be fitted anew without the row.
+    pub(super) fn without_one<'a>(self, rest: WithoutOne<'a>, how: &How<'_>) -> Option<Own<'a>> {
+        self.ask(|family| family.without_one(rest, how))
+    }
 }
 
 /// The word for it, without its argument.
@@ -237,18 +260,7 @@ impl FromStr for NumberFamily {
             }
             _ => None,
         };
-        found.filter(|family| family.check().is_ok()).ok_or_else(|| {
-            let has_only_argument = |family: &NumberFamily| {
-                matches!(family, NumberFamily::EqualWidth(_) | NumberFamily::EqualFrequency(_))
-            };
-            let plain = NumberFamily::ALL.iter().filter(|family| !has_only_argument(family));
-            let (last, others): (Vec<&str>, Vec<&str>) =
-                plain.map(|family| family.name()).partition(|&name| name == "values");
-            format!(
-                "a family of numbers: {}, binomial:N, equal-width:N, equal-frequency:N, {}",
-                others.join(", "),
-                last.join(", ")
-            )
-        })
+        let found = found.filter(|family| family.check().is_ok());
+        found.ok_or_else(|| format!("a family of numbers: {}", NumberFamily::words()))
     }
 }

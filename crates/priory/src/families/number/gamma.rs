@@ -22,6 +22,10 @@ impl Fit for SeveralEvents {
     fn fit(&self, column: &NumberColumn, _: &How<'_>) -> Fitted {
         of_each_class(Gamma::fit_all(column))
     }
+
+    fn without_one<'a>(&self, rest: WithoutOne<'a>, _: &How<'_>) -> Option<Own<'a>> {
+        Some(Gamma::without_one(rest))
+    }
 }
 
 /// Larger shapes are a single number for all that matters.

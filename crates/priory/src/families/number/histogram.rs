@@ -14,7 +14,7 @@ use super::density::Fitted;
 use super::family::{Fit, How};
 use super::numbers::{NumberColumn, along};
 use super::steps::{self, Bins, StepsLikelihood, between};
-use super::without_one::Own;
+use super::without_one::{Own, WithoutOne};
 use crate::estimate::{Evidence, Smoother};
 
 /// So many bins of equal width.
@@ -25,6 +25,10 @@ pub(super) struct EqualWidth {
 impl Fit for EqualWidth {
     fn fit(&self, column: &NumberColumn, how: &How<'_>) -> Fitted {
         smoothed_steps(column, equal_width(column, self.bins), how)
+    }
+
+    fn without_one<'a>(&self, rest: WithoutOne<'a>, how: &How<'_>) -> Option<Own<'a>> {
+        Some(own_of_bins(&rest, equal_width(&rest.column, self.bins), how))
     }
 }
 
@@ -37,6 +41,10 @@ impl Fit for EqualFrequency {
     fn fit(&self, column: &NumberColumn, how: &How<'_>) -> Fitted {
         smoothed_steps(column, equal_frequency(column, self.bins.into()), how)
     }
+
+    fn without_one<'a>(&self, rest: WithoutOne<'a>, how: &How<'_>) -> Option<Own<'a>> {
+        Some(own_of_bins(&rest, equal_frequency(&rest.column, self.bins.into()), how))
+    }
 }
 
 /// As many bins as there are rows in each.
@@ -45,6 +53,10 @@ pub(super) struct Proportional;
 impl Fit for Proportional {
     fn fit(&self, column: &NumberColumn, how: &How<'_>) -> Fitted {
         smoothed_steps(column, proportional(column), how)
+    }
+
+    fn without_one<'a>(&self, rest: WithoutOne<'a>, how: &How<'_>) -> Option<Own<'a>> {
+        Some(own_of_bins(&rest, proportional(&rest.column), how))
     }
 }
 
@@ -131,9 +143,10 @@ impl Smoothed {
     }
 }
 
-/// What classes say of their own numbers.
-pub(crate) fn without_one<'a>(bins: Bins, smoother: &Smoother<f64>) -> Own<'a> {
-    let smoothed = Smoothed::new(&bins, smoother);
+/// What classes say of their own numbers, from bins between these cuts.
+pub(super) fn own_of_bins<'a>(rest: &WithoutOne<'a>, cuts: Vec<f64>, how: &How<'_>) -> Own<'a> {
+    let bins = Bins::new(&rest.column, cuts);
+    let smoothed = Smoothed::new(&bins, how.smoother);
     let counted = bins.clone();
     steps::without_one(bins, move |class, bin, gone| smoothed.ln(&counted, class, bin, gone))
 }

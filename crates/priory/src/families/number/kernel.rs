@@ -49,6 +49,11 @@ impl Fit for Best {
     fn fit(&self, column: &NumberColumn, _: &How<'_>) -> Fitted {
         Arc::new(KernelLikelihood::new(Kernel::fit(column, best_factor(column).0)))
     }
+
+    fn without_one<'a>(&self, rest: WithoutOne<'a>, _: &How<'_>) -> Option<Own<'a>> {
+        let (factor, _) = best_factor(&rest.column);
+        Some(without_one(rest, factor))
+    }
 }
 
 /// The family whose factor is 1.
@@ -61,6 +66,10 @@ impl Fit for Silverman {
 
     fn fit(&self, column: &NumberColumn, _: &How<'_>) -> Fitted {
         Arc::new(KernelLikelihood::new(Kernel::fit(column, 1.0)))
+    }
+
+    fn without_one<'a>(&self, rest: WithoutOne<'a>, _: &How<'_>) -> Option<Own<'a>> {
+        Some(without_one(rest, 1.0))
     }
 }
 
@@ -244,7 +253,7 @@ fn find_best_factor(column: &NumberColumn) -> (f64, f64) {
 
 /// What classes say of their own numbers. Bandwidths, the imagined rows and where kernels stand stay as all rows say; the
 /// kernel of the row is taken away.
-pub(crate) fn without_one<'a>(rest: WithoutOne<'a>, factor: f64) -> Own<'a> {
+fn without_one<'a>(rest: WithoutOne<'a>, factor: f64) -> Own<'a> {
     let background = Background::of(&rest.column);
     let bandwidths = Bandwidths::of(&rest.column);
     let classes: Vec<(f64, Bumps)> = (rest.column.classes.iter().enumerate())

@@ -21,6 +21,10 @@ impl Fit for OfLogarithms {
     fn fit(&self, column: &NumberColumn, _: &How<'_>) -> Fitted {
         of_each_class(LogNormal::fit(column))
     }
+
+    fn without_one<'a>(&self, rest: WithoutOne<'a>, _: &How<'_>) -> Option<Own<'a>> {
+        Some(LogNormal::without_one(rest))
+    }
 }
 
 /// The distribution of ln x.

@@ -12,9 +12,10 @@
 
 use super::density::Fitted;
 use super::family::{Fit, How};
-use super::histogram::smoothed_steps;
+use super::histogram::{own_of_bins, smoothed_steps};
 use super::numbers::{NumberColumn, unit};
 use super::steps::between;
+use super::without_one::{Own, WithoutOne};
 
 /// The family: bins between these cuts.
 pub(super) struct Supervised;
@@ -22,6 +23,10 @@ pub(super) struct Supervised;
 impl Fit for Supervised {
     fn fit(&self, column: &NumberColumn, how: &How<'_>) -> Fitted {
         smoothed_steps(column, cuts(column), how)
+    }
+
+    fn without_one<'a>(&self, rest: WithoutOne<'a>, how: &How<'_>) -> Option<Own<'a>> {
+        Some(own_of_bins(&rest, cuts(&rest.column), how))
     }
 }
 

@@ -32,6 +32,10 @@ impl Fit for Humps {
     fn fit(&self, column: &NumberColumn, _: &How<'_>) -> Fitted {
         of_each_class(Mixture::fit(column))
     }
+
+    fn without_one<'a>(&self, rest: WithoutOne<'a>, _: &How<'_>) -> Option<Own<'a>> {
+        Some(Mixture::without_one(Mixture::fit(&rest.column), rest))
+    }
 }
 
 /// The density of one class.

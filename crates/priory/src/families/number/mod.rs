@@ -228,7 +228,7 @@ impl<'a> NumberEstimate<'a> {
     /// log p(x | class) without a training row of this class and weight that holds x; `counted` is what it is with the row.
     pub(crate) fn own_without(&self, x: f64, removed: Removed, counted: f64) -> f64 {
         let rest = || WithoutOne { statistics: self.statistics, column: Arc::clone(&self.column) };
-        let own = self.own.get_or_init(|| without_one::own(rest(), self.family, &self.how()));
+        let own = self.own.get_or_init(|| self.family.without_one(rest(), &self.how()));
         match (own, self.family) {
             // The curve that is asked otherwise is a little off.
             (Some(own), NumberFamily::Kernel | NumberFamily::Silverman) => {

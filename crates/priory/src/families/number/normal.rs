@@ -26,6 +26,10 @@ impl Fit for Gaussian {
     fn fit(&self, column: &NumberColumn, how: &How<'_>) -> Fitted {
         Arc::new(NormalLikelihood::new(Normal::fit(column, how.floor)))
     }
+
+    fn without_one<'a>(&self, rest: WithoutOne<'a>, how: &How<'_>) -> Option<Own<'a>> {
+        Some(Normal::without_one(rest, how.floor))
+    }
 }
 
 /// A normal distribution.

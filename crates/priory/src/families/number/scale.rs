@@ -44,6 +44,10 @@ impl Fit for WaitingTimes {
     fn fit(&self, column: &NumberColumn, _: &How<'_>) -> Fitted {
         of_means(column, Exponential::fit)
     }
+
+    fn without_one<'a>(&self, rest: WithoutOne<'a>, _: &How<'_>) -> Option<Own<'a>> {
+        Some(own_of_means(rest, Exponential::fit))
+    }
 }
 
 /// The Poisson family.
@@ -57,6 +61,10 @@ impl Fit for RareEvents {
     fn fit(&self, column: &NumberColumn, _: &How<'_>) -> Fitted {
         of_means(column, Poisson::fit)
     }
+
+    fn without_one<'a>(&self, rest: WithoutOne<'a>, _: &How<'_>) -> Option<Own<'a>> {
+        Some(own_of_means(rest, Poisson::fit))
+    }
 }
 
 /// The geometric family.
@@ -69,6 +77,10 @@ impl Fit for Failures {
 
     fn fit(&self, column: &NumberColumn, _: &How<'_>) -> Fitted {
         of_means(column, Geometric::fit)
+    }
+
+    fn without_one<'a>(&self, rest: WithoutOne<'a>, _: &How<'_>) -> Option<Own<'a>> {
+        Some(own_of_means(rest, Geometric::fit))
     }
 }
 
@@ -85,15 +97,20 @@ impl Fit for Successes {
     fn fit(&self, column: &NumberColumn, _: &How<'_>) -> Fitted {
         of_means(column, |class, everybody| Binomial::fit_class(class, everybody, self.trials))
     }
+
+    fn without_one<'a>(&self, rest: WithoutOne<'a>, _: &How<'_>) -> Option<Own<'a>> {
+        let trials = self.trials;
+        Some(own_of_means(rest, move |class, everybody| Binomial::fit_class(class, everybody, trials)))
+    }
 }
 
 /// What classes say of their own numbers, from the distribution of what is left of a class. What everybody is like stays
 /// as all rows say.
-pub(crate) fn without_one<'a>(
+fn own_of_means<'a, D: Density>(
     rest: WithoutOne<'a>,
-    ln: impl Fn(&Numbers, &Numbers, f64) -> f64 + Send + Sync + 'a,
+    fit: impl Fn(&Numbers, &Numbers) -> D + Send + Sync + 'a,
 ) -> Own<'a> {
-    Box::new(move |class, x, weight| ln(&rest.moments(class, x, weight), &rest.column.pooled, x))
+    Box::new(move |class, x, weight| fit(&rest.moments(class, x, weight), &rest.column.pooled).ln(x))
 }
 
 /// Waiting times.

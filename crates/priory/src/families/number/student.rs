@@ -32,6 +32,10 @@ impl Fit for Inferred {
     fn fit(&self, column: &NumberColumn, _: &How<'_>) -> Fitted {
         Arc::new(Students(Student::fit(column)))
     }
+
+    fn without_one<'a>(&self, rest: WithoutOne<'a>, _: &How<'_>) -> Option<Own<'a>> {
+        Some(Belief::without_one(rest))
+    }
 }
 
 /// Rows that the mean of the column counts for.

@@ -18,7 +18,7 @@ use super::family::{Fit, How};
 use super::histogram::equal_frequency;
 use super::numbers::{NumberColumn, unit};
 use super::steps::{self, Bins, StepsLikelihood};
-use super::without_one::Own;
+use super::without_one::{Own, WithoutOne};
 
 /// The family: a tree for each class.
 pub(super) struct Halved;
@@ -27,6 +27,10 @@ impl Fit for Halved {
     fn fit(&self, column: &NumberColumn, _: &How<'_>) -> Fitted {
         let tree = Tree::fit(column);
         Arc::new(StepsLikelihood::new(tree.bins, &tree.ln))
+    }
+
+    fn without_one<'a>(&self, rest: WithoutOne<'a>, _: &How<'_>) -> Option<Own<'a>> {
+        Some(Tree::fit(&rest.column).without_one())
     }
 }
 

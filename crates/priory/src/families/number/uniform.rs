@@ -17,6 +17,10 @@ impl Fit for Ranges {
     fn fit(&self, column: &NumberColumn, _: &How<'_>) -> Fitted {
         of_each_class(Uniform::fit(column))
     }
+
+    fn without_one<'a>(&self, rest: WithoutOne<'a>, _: &How<'_>) -> Option<Own<'a>> {
+        Some(Uniform::without_one(rest))
+    }
 }
 
 /// A range, and the imagined rows beside it.

@@ -17,6 +17,10 @@ impl Fit for Single {
     fn fit(&self, column: &NumberColumn, how: &How<'_>) -> Fitted {
         Arc::new(ValuesLikelihood::new(column, how.smoother))
     }
+
+    fn without_one<'a>(&self, rest: WithoutOne<'a>, how: &How<'_>) -> Option<Own<'a>> {
+        Some(without_one(rest, how.smoother))
+    }
 }
 
 /// What is counted of every number in every class.
@@ -74,7 +78,7 @@ impl<'a> Counts<'a> {
 
 /// What classes say of their own numbers. Which numbers there are, and how many of each in all classes, stays as all rows
 /// say.
-pub(crate) fn without_one<'a>(rest: WithoutOne<'a>, smoother: &Smoother<f64>) -> Own<'a> {
+fn without_one<'a>(rest: WithoutOne<'a>, smoother: &Smoother<f64>) -> Own<'a> {
     let smoother = smoother.clone();
     let pooled = &rest.column.pooled;
     let pooled_total = pooled.weight;

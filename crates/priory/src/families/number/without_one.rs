@@ -4,23 +4,13 @@
 //! bins, bandwidths, the strength of smoothing. A single row moves it little, so what the other classes say of the number
 //! stays as well, and a row is never more probable for having been left out of what it has chosen itself. The cuts of `mdl`
 //! were drawn with the classes in view and are judged too kindly.
+//!
+//! How is said by each family in its own file: [`Fit::without_one`](super::family::Fit::without_one).
 
 use std::sync::Arc;
 
-use super::density::Density;
-use super::family::{How, NumberFamily};
-use super::gamma::Gamma;
-use super::kernel;
-use super::log_normal::LogNormal;
-use super::mixture::Mixture;
-use super::normal::Normal;
+use super::NumberStatistics;
 use super::numbers::{NumberColumn, Numbers};
-use super::scale::{self, Binomial, Exponential, Geometric, Poisson};
-use super::steps::Bins;
-use super::student::Belief;
-use super::tree::Tree;
-use super::uniform::Uniform;
-use super::{NumberStatistics, histogram, mdl, values};
 
 /// log p(x | class) without a row of this class and weight that holds x: `own(class, x, weight)`.
 pub(crate) type Own<'a> = Box<dyn Fn(usize, f64, f64) -> f64 + Send + Sync + 'a>;
@@ -58,41 +48,4 @@ impl WithoutOne<'_> {
         }
         Numbers::from_cells(cells)
     }
-}
-
-/// `None` for a family that has nothing better than to be fitted anew without the row.
-pub(crate) fn own<'a>(rest: WithoutOne<'a>, family: NumberFamily, how: &How<'_>) -> Option<Own<'a>> {
-    let How { floor, smoother } = *how;
-    let column = Arc::clone(&rest.column);
-    let smoothed = |cuts: Vec<f64>| histogram::without_one(Bins::new(&column, cuts), smoother);
-    Some(match family {
-        NumberFamily::Gaussian => Normal::without_one(rest, floor),
-        NumberFamily::Student => Belief::without_one(rest),
-        NumberFamily::Exponential => {
-            scale::without_one(rest, |class, everybody, x| Exponential::fit(class, everybody).ln(x))
-        }
-        NumberFamily::Poisson => {
-            scale::without_one(rest, |class, everybody, x| Poisson::fit(class, everybody).ln(x))
-        }
-        NumberFamily::Geometric => {
-            scale::without_one(rest, |class, everybody, x| Geometric::fit(class, everybody).ln(x))
-        }
-        NumberFamily::Binomial(trials) => scale::without_one(rest, move |class, everybody, x| {
-            Binomial::fit_class(class, everybody, trials).ln(x)
-        }),
-        NumberFamily::LogNormal => LogNormal::without_one(rest),
-        NumberFamily::Gamma => Gamma::without_one(rest),
-        NumberFamily::Uniform => Uniform::without_one(rest),
-        NumberFamily::Kernel => kernel::without_one(rest, kernel::best_factor(&column).0),
-        NumberFamily::Silverman => kernel::without_one(rest, 1.0),
-        NumberFamily::Mixture => Mixture::without_one(Mixture::fit(&column), rest),
-        NumberFamily::EqualWidth(bins) => smoothed(histogram::equal_width(&column, bins)),
-        NumberFamily::EqualFrequency(bins) => smoothed(histogram::equal_frequency(&column, bins.into())),
-        NumberFamily::Proportional => smoothed(histogram::proportional(&column)),
-        NumberFamily::Mdl => smoothed(mdl::cuts(&column)),
-        NumberFamily::Histogram => Tree::fit(&column).without_one(),
-        NumberFamily::Values => values::without_one(rest, smoother),
-        #[allow(unreachable_patterns, reason = "so far there is no other")]
-        _ => return None,
-    })
 }
