@@ -134,7 +134,7 @@ const REPORTS: [(&str, &str, &str); 14] = [
     (
         "explain-text",
         "mails.csv --target label --as text=text --text bernoulli",
-        "explain --set text=buy_buy_viagra",
+        "explain --set text=buy-drugs-viagra",
     ),
     (
         "explain-numbers",
