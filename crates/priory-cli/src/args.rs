@@ -201,7 +201,8 @@ pub(crate) struct SettingsArgs {
     ///
     /// gaussian, student, log-normal, exponential, gamma, poisson, geometric, binomial or binomial:N, uniform, kernel,
     /// silverman, mixture, histogram, equal-width:N, equal-frequency:N, proportional, mdl, values or auto. For single
-    /// columns: `--as age=gaussian`. [default: auto, or what the model was trained with]
+    /// columns: `--as age=gaussian`. In training, gaussian keeps only sums, which is faster; all others can be changed
+    /// afterwards. [default: auto, or what the model was trained with]
     #[arg(long, value_name = "FAMILY", value_parser = parse_numbers_or_auto)]
     pub(crate) numbers: Option<NumbersChoice>,
     /// The least variance of a Gaussian: relative:R, absolute:A, added:A, sklearn or sklearn:R
