@@ -283,3 +283,11 @@ fn bernoulli_knows_both_sides() {
     assert_eq!(one(Some(Family::Bernoulli)), ["3/4", "2/3"]);
     assert_eq!(one(Some(Family::Categorical)), ["3/3", "2/2"]);
 }
+
+#[test]
+fn a_model_of_another_table_is_refused() {
+    let (tennis, coins) = (tennis(Kind::Category), coins());
+    let model = tennis.estimate(&Settings::default()).unwrap();
+    assert!(Summary::of(&tennis, &model, 0).is_ok() && Fractions::new(&tennis, &model).is_ok());
+    assert!(Summary::of(&coins, &model, 0).is_err() && Fractions::new(&coins, &model).is_err());
+}
