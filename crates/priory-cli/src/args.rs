@@ -510,7 +510,8 @@ pub(crate) enum Format {
 fn numbers_help() -> String {
     format!(
         "The family of all columns of numbers, for example `--numbers gaussian`; auto gives each column its own\n\n{} or \
-         auto. For single columns: `--as age=gaussian`. [default: auto, or what the model was trained with]",
+         auto. For single columns: `--as age=gaussian`. In training, gaussian keeps only sums, which is faster; all others can \
+         be changed afterwards. [default: auto, or what the model was trained with]",
         NumberFamily::words()
     )
 }

@@ -6,6 +6,7 @@ use std::ops::Range;
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, Width, presets};
+use serde::Serialize;
 
 use crate::advice::about_error;
 use crate::args::Format;
@@ -28,6 +29,12 @@ pub(crate) fn report_out(format: Format) -> Stdout {
         Format::Json => data_out(),
         Format::Text => Stdout(BufWriter::new(AutoStream::auto(io::stdout().lock()))),
     }
+}
+
+/// A report as JSON, as people read it.
+pub(crate) fn write_json(out: &mut impl Write, report: &impl Serialize) -> anyhow::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, report)?;
+    Ok(writeln!(out)?)
 }
 
 impl Write for Stdout {
@@ -192,6 +199,15 @@ impl Grid {
     pub(crate) fn row<S: Into<String>>(&mut self, cells: impl IntoIterator<Item = S>) -> &mut Self {
         self.rows.push(cells.into_iter().map(|cell| shown(&cell.into())).collect());
         self
+    }
+
+    /// A row that begins with its name.
+    pub(crate) fn line<S: Into<String>>(
+        &mut self,
+        name: impl Into<String>,
+        cells: impl IntoIterator<Item = S>,
+    ) -> &mut Self {
+        self.row(std::iter::once(name.into()).chain(cells.into_iter().map(Into::into)))
     }
 
     /// The table as lines, indented, with nothing at their ends. Where the terminal is too narrow, the columns that have

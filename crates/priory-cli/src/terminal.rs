@@ -165,9 +165,9 @@ fn draw_bars(out: &mut String, picture: &Picture, panel: &Panel, bars: &Bars, sc
     // Classes side by side if each has room for a bar that says something, else one below the other.
     if room >= number + 10 {
         let most = (room - number - 2).min(30);
-        grid.row(std::iter::once(String::new()).chain(picture.classes.iter().map(|class| name(class))));
+        grid.line("", picture.classes.iter().map(|class| name(class)));
         for (value, p) in &bars.values {
-            grid.row(std::iter::once(name(value)).chain(p.iter().map(|&p| bar(p, most))));
+            grid.line(name(value), p.iter().map(|&p| bar(p, most)));
         }
     } else {
         for (value, p) in &bars.values {

@@ -13,7 +13,7 @@ use priory::plot::{Detail, Subject, svg};
 use priory::words::{self, Meaning};
 use priory::{
     Batch, Choices, Kind, Model, Prior, Pseudocounts, Scores, Settings, Smoothing, Statistics, StopWords,
-    TOP_TOKENS, TextSettings, rows_to_score,
+    Summary, TOP_TOKENS, TextSettings, rows_to_score,
 };
 use priory_input::text::TextChoices;
 use priory_input::{
@@ -23,6 +23,7 @@ use priory_input::{
 use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
+use serde::Serialize;
 
 use crate::error::{of_core, of_input};
 use crate::scores::Wanted;
@@ -242,8 +243,8 @@ impl Snapshot {
     }
 
     /// A picture of a column, of two against each other, or of all if none is named, as SVG.
-    fn plot(&self, columns: Vec<String>) -> PyResult<String> {
-        let subject = Subject::new(&self.0.learnt).map_err(of_core)?;
+    fn plot(&self, py: Python<'_>, columns: Vec<String>) -> PyResult<String> {
+        let subject = Subject::new(&self.0.learnt, self.model(py)?).map_err(of_core)?;
         let picture = match columns.as_slice() {
             [] => subject.ranked().and_then(|ranked| subject.all(&ranked, Detail::PANEL)),
             columns => subject.one(columns, Detail::PAGE),
@@ -349,15 +350,14 @@ impl Snapshot {
     /// What was counted and what follows from it, as JSON, with so many of the most telling tokens of each class.
     #[pyo3(signature = (top=None))]
     fn show(&self, py: Python<'_>, top: Option<usize>) -> PyResult<String> {
-        let summary = py.detach(|| self.0.learnt.summary(top.unwrap_or(TOP_TOKENS)));
-        let mut json = summary.map_err(of_core)?.to_json();
-        json["fingerprint"] = format!("{:016x}", self.0.learnt.fingerprint()).into();
-        Ok(json.to_string())
+        let (learnt, model) = (&self.0.learnt, self.model(py)?);
+        let summary = py.detach(|| learnt.summary(model, top.unwrap_or(TOP_TOKENS))).map_err(of_core)?;
+        json(&Shown { summary, fingerprint: format!("{:016x}", learnt.fingerprint()) })
     }
 
     /// The decision between two classes as a weighted sum, as JSON.
     fn linear_form(&self, py: Python<'_>) -> PyResult<String> {
-        Ok(self.model(py)?.linear_form().map_err(of_core)?.to_json().to_string())
+        json(&self.model(py)?.linear_form().map_err(of_core)?)
     }
 
     /// How rows age, if they do: the half-life, and how many rows were learnt since it was set.
@@ -367,7 +367,7 @@ impl Snapshot {
 
     /// How much each feature tells about the class, as JSON.
     fn features(&self) -> PyResult<String> {
-        Ok(self.0.learnt.features().map_err(of_core)?.to_json().to_string())
+        json(&self.0.learnt.features().map_err(of_core)?)
     }
 
     /// The bytes of the model file.
@@ -420,7 +420,19 @@ pub(crate) fn evaluate(
     if report.rows == 0 {
         return Err(of_core(priory::Error::Empty));
     }
-    Ok(report.to_json().to_string())
+    json(&report)
+}
+
+/// What is shown of a model.
+#[derive(Serialize)]
+struct Shown {
+    #[serde(flatten)]
+    summary: Summary,
+    fingerprint: String,
+}
+
+fn json(report: &impl Serialize) -> PyResult<String> {
+    serde_json::to_string(report).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
 /// `("folds", k)`, `("holdout", share)` or `("leave-one-out", None)`.

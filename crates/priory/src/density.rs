@@ -3,6 +3,7 @@
 use crate::batch::{Batch, MISSING};
 use crate::error::{Error, Result};
 use crate::families::FamilyStatistics;
+use crate::families::number::HOW_TO_KEEP_NUMBERS;
 use crate::model::Model;
 use crate::posterior::Posterior;
 use crate::schema::Schema;
@@ -26,7 +27,7 @@ impl Statistics {
         };
         let Some(spectrum) = &number.spectrum else {
             return Err(Error::Settings(format!(
-                "only sums were kept of `{column}`, not its numbers; train it as a number"
+                "only sums were kept of `{column}`, not its numbers; {HOW_TO_KEEP_NUMBERS}"
             )));
         };
         let classes = spectrum.by_class(statistics.classes.len(), None);

@@ -12,21 +12,21 @@
 //! ahead: by how much the log-loss of a new row is lower than with the prior alone. A column that says nothing has a
 //! gain below zero, since what it seems to say is chance. A row is taken to weigh one.
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::f64::consts::LN_2;
 
-use serde_json::{Value, json};
+use serde::{Serialize, Serializer};
 
 use crate::error::{Error, Result};
-use crate::families::{Alike, FamilyStatistics, Removed};
+use crate::families::number::HOW_TO_KEEP_NUMBERS;
+use crate::families::{Alike, FamilyStatistics, Prepared, Removed};
 use crate::leave_one_out::Priors;
-use crate::model::{check_columns, exponent_of, feature_name, raised};
+use crate::model::{Model, check_columns, exponent_of, feature_name, raised};
 use crate::posterior::{argmax, log_sum};
 use crate::report::FeatureFamily;
-use crate::schema::{Kind, Schema};
+use crate::schema::Kind;
 use crate::settings::{Selection, Settings};
-use crate::statistics::{Statistics, check_prior};
+use crate::statistics::{Statistics, check_prior, resolve};
 
 /// The columns of a table, the most helpful first.
 ///
@@ -44,24 +44,27 @@ use crate::statistics::{Statistics, check_prior};
 /// assert_eq!(features.ranked[0].information, Some(1.0)); // bits: all there is to know
 /// # Ok::<(), priory::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Features {
     /// Rows learnt.
     pub rows: u64,
     /// How many classes they have.
+    #[serde(skip)]
     pub classes: usize,
     /// Bits that it takes to say the class of a row about which nothing else is known: what could be gained at most.
     pub entropy: f64,
     /// By gain; of equals, by information, then as in the table. Those that cannot be judged come last.
+    #[serde(rename = "features")]
     pub ranked: Vec<FeatureRank>,
 }
 
 /// How much one feature helps by itself.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FeatureRank {
     /// The column, or all columns of a joint table or of a group.
     pub name: String,
     /// Its columns: one, unless it is a joint table or a group.
+    #[serde(skip)]
     pub columns: Vec<String>,
     /// What is counted of it.
     pub kind: Kind,
@@ -71,10 +74,12 @@ pub struct FeatureRank {
     /// column of text tokens are counted, and of a group and some columns of numbers sums.
     pub information: Option<f64>,
     /// Leave-one-out gain; `None` likewise.
+    #[serde(flatten, serialize_with = "as_two_numbers")]
     pub gain: Option<Gain>,
     /// Whether the settings select it.
     pub used: bool,
-    /// The factor of the statistics.
+    /// The factor of the statistics, or of the model.
+    #[serde(skip)]
     factor: usize,
 }
 
@@ -100,44 +105,42 @@ impl Features {
         if statistics.classes.is_empty() {
             return Err(Error::Empty);
         }
-        let settings = &statistics.resolve(settings);
-        let judge = Judge::new(&statistics, settings);
-        let ranked = statistics.factors.iter().enumerate().map(|(i, factor)| judge.rank(i, factor));
-        let mut ranked = ranked.collect::<Result<Vec<_>>>()?;
-        let key = |rank: &FeatureRank| {
-            (rank.gain.map_or(f64::NAN, |gain| gain.bits), rank.information.unwrap_or(f64::NAN))
-        };
-        // Not a number comes last here, after −∞.
-        let down = |a: f64, b: f64| a.is_nan().cmp(&b.is_nan()).then(b.total_cmp(&a));
-        ranked.sort_by(|a, b| {
-            let ((gain_a, information_a), (gain_b, information_b)) = (key(a), key(b));
-            down(gain_a, gain_b).then(down(information_a, information_b))
-        });
-        select(&mut ranked, settings.select);
-        let entropy = judge.entropy();
-        Ok(Features { rows: statistics.rows, classes: statistics.classes.len(), entropy, ranked })
+        let settings = &resolve(settings, &statistics.factors);
+        let factors = statistics.factors.iter();
+        Judge::new(&statistics, settings)
+            .features(factors.map(|factor| Ok((factor, factor.prepare(&statistics.schema, settings)?))))
     }
 
-    /// The ranking as JSON.
-    pub fn to_json(&self) -> Value {
-        let finite = |x: f64| x.is_finite().then_some(x);
-        let feature = |rank: &FeatureRank| {
-            json!({
-                "name": rank.name,
-                "kind": rank.kind.name(),
-                "family": rank.family,
-                "information": rank.information,
-                "gain": rank.gain.and_then(|gain| finite(gain.bits)),
-                "standard_error": rank.gain.and_then(|gain| finite(gain.standard_error)),
-                "used": rank.used,
-            })
-        };
-        json!({
-            "rows": self.rows,
-            "entropy": self.entropy,
-            "features": self.ranked.iter().map(feature).collect::<Vec<_>>(),
-        })
+    /// Ranks the features of a model that was estimated from these canonical statistics.
+    pub(crate) fn of(statistics: &Statistics, model: &Model) -> Result<Self> {
+        let settings = model.resolved();
+        let factors = model.factors_in(statistics)?.into_iter();
+        Judge::new(statistics, settings).features(factors.map(|(factor, found)| {
+            Ok((factor, factor.prepare_again(&statistics.schema, settings, &found.likelihood)?))
+        }))
     }
+
+    /// The factors that are selected.
+    ///
+    /// # Errors
+    /// If a column could be left out, and nobody can say whether it helps.
+    pub(crate) fn used(&self) -> Result<BTreeSet<usize>> {
+        let unknown = |rank: &&FeatureRank| rank.gain.is_none() && !is_always_used(rank.kind);
+        if let Some(unknown) = self.ranked.iter().find(unknown) {
+            return Err(Error::Settings(format!(
+                "columns cannot be selected: only sums were kept of `{}`; {HOW_TO_KEEP_NUMBERS}",
+                unknown.name
+            )));
+        }
+        Ok(self.ranked.iter().filter(|rank| rank.used).map(|rank| rank.factor).collect())
+    }
+}
+
+/// A gain under two names, both null if it is not known.
+fn as_two_numbers<S: Serializer>(gain: &Option<Gain>, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+    let numbers =
+        [("gain", gain.map(|gain| gain.bits)), ("standard_error", gain.map(|gain| gain.standard_error))];
+    serializer.collect_map(numbers)
 }
 
 /// Text and groups of numbers are used whatever is selected: nobody can say that they do not help.
@@ -157,40 +160,6 @@ fn select(ranked: &mut [FeatureRank], selection: Selection) {
     }
 }
 
-impl Statistics {
-    /// Canonical statistics of the columns that the settings use.
-    pub(crate) fn in_use(&self, settings: &Settings) -> Result<Cow<'_, Statistics>> {
-        settings.check()?;
-        check_columns(settings, &self.schema)?;
-        if settings.select == Selection::All {
-            return Ok(self.canonical());
-        }
-        let features = Features::new(self, settings)?;
-        let unknown = |rank: &&FeatureRank| rank.gain.is_none() && !is_always_used(rank.kind);
-        if let Some(unknown) = features.ranked.iter().find(unknown) {
-            return Err(Error::Settings(format!(
-                "columns cannot be selected: only sums were kept of `{}`; train it as a number",
-                unknown.name
-            )));
-        }
-        let used = features.ranked.iter().filter(|rank| rank.used).map(|rank| rank.factor);
-        Ok(Cow::Owned(self.canonical().into_owned().only(&used.collect())))
-    }
-
-    /// Statistics of the same rows, of which only these factors were looked at.
-    fn only(self, kept: &BTreeSet<usize>) -> Statistics {
-        let factors: Vec<FamilyStatistics> =
-            (0..).zip(self.factors).filter(|(i, _)| kept.contains(i)).map(|(_, factor)| factor).collect();
-        let mut columns: Vec<usize> = factors.iter().flat_map(|factor| factor.columns()).copied().collect();
-        columns.sort_unstable();
-        let place =
-            |column: usize| columns.binary_search(&column).expect("the columns of all factors are kept");
-        let factors = factors.into_iter().map(|factor| factor.moved(place)).collect();
-        let kept = columns.iter().map(|&column| self.schema.columns[column].clone()).collect();
-        Statistics { schema: Schema { columns: kept, ..self.schema }, factors, ..self }
-    }
-}
-
 struct Judge<'a> {
     statistics: &'a Statistics,
     settings: &'a Settings,
@@ -207,9 +176,37 @@ impl<'a> Judge<'a> {
         Judge { statistics, settings, total: statistics.total_weight(), priors, ln_numerators }
     }
 
-    fn rank(&self, position: usize, factor: &FamilyStatistics) -> Result<FeatureRank> {
+    /// Ranks factors, each of which is let go before the next is prepared.
+    fn features<'f>(
+        &self,
+        factors: impl Iterator<Item = Result<(&'f FamilyStatistics, Prepared<'f, f64>)>>,
+    ) -> Result<Features> {
+        let ranked = factors.enumerate().map(|(i, factor)| {
+            let (factor, prepared) = factor?;
+            self.rank(i, factor, &prepared)
+        });
+        let mut ranked = ranked.collect::<Result<Vec<_>>>()?;
+        let key = |rank: &FeatureRank| {
+            (rank.gain.map_or(f64::NAN, |gain| gain.bits), rank.information.unwrap_or(f64::NAN))
+        };
+        // Not a number comes last here, after −∞.
+        let down = |a: f64, b: f64| a.is_nan().cmp(&b.is_nan()).then(b.total_cmp(&a));
+        ranked.sort_by(|a, b| {
+            let ((gain_a, information_a), (gain_b, information_b)) = (key(a), key(b));
+            down(gain_a, gain_b).then(down(information_a, information_b))
+        });
+        select(&mut ranked, self.settings.select);
+        let (rows, classes) = (self.statistics.rows, self.statistics.classes.len());
+        Ok(Features { rows, classes, entropy: self.entropy(), ranked })
+    }
+
+    fn rank(
+        &self,
+        position: usize,
+        factor: &FamilyStatistics,
+        prepared: &Prepared<'_, f64>,
+    ) -> Result<FeatureRank> {
         let schema = &self.statistics.schema;
-        let prepared = factor.prepare::<f64>(schema, self.settings)?;
         let contingency = factor.contingency(self.settings.missing);
         let mut sums = Sums::new(self, exponent_of(self.settings, schema, factor.columns()));
         let mut refused = Ok(());

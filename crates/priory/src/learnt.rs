@@ -110,12 +110,13 @@ impl Learnt {
         self.statistics.estimate(&self.settings)
     }
 
-    /// The model laid open, with so many of the most telling tokens of each class where there is text.
+    /// The model that was [estimated](Self::estimate) laid open, with so many of the most telling tokens of each class where
+    /// there is text.
     ///
     /// # Errors
-    /// If nothing was learnt, or the settings do not fit the data.
-    pub fn summary(&self, top_tokens: usize) -> Result<Summary> {
-        Summary::with_top(&self.statistics, &self.settings, top_tokens)
+    /// If the model was estimated from statistics of other columns or classes.
+    pub fn summary(&self, model: &Model, top_tokens: usize) -> Result<Summary> {
+        Summary::of(&self.statistics, model, top_tokens)
     }
 
     /// The columns ranked by how much they tell about the class.

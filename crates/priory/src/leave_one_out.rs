@@ -12,19 +12,17 @@ use crate::families::likelihood::Unseen;
 use crate::families::{Prepared, Removed};
 use crate::model::{Model, raised};
 use crate::posterior::Scores;
-use crate::schema::Schema;
-use crate::settings::{Prior, Settings};
+use crate::settings::Prior;
 use crate::statistics::Statistics;
 
 /// Statistics made ready to score their own rows, each as if it had not been there.
 /// [`Statistics::leave_one_out`] makes it.
 pub struct LeaveOneOut<'a> {
     pub(crate) statistics: &'a Statistics,
-    /// The columns of the rows, which may be more than those that are used.
-    table: &'a Schema,
     priors: Priors<'a>,
     prepared: Vec<Prepared<'a, f64>>,
-    everything: Model,
+    /// The model of all rows.
+    everything: &'a Model,
 }
 
 /// What each row of a batch adds up to, factor by factor, as if just that row had not been learnt.
@@ -60,13 +58,15 @@ impl Terms {
 }
 
 impl<'a> LeaveOneOut<'a> {
-    /// Prepares canonical statistics of the columns in use.
-    pub(crate) fn new(statistics: &'a Statistics, settings: &'a Settings, table: &'a Schema) -> Result<Self> {
-        let everything = Model::new(statistics, settings)?;
-        let prepared = statistics.factors.iter().map(|factor| factor.prepare(&statistics.schema, settings));
+    /// Prepares canonical statistics, from which this model was estimated. It takes rows with all columns.
+    pub(crate) fn new(statistics: &'a Statistics, everything: &'a Model) -> Result<Self> {
+        let settings = everything.resolved();
+        let prepared = everything
+            .factors_in(statistics)?
+            .into_iter()
+            .map(|(factor, found)| factor.prepare_again(&statistics.schema, settings, &found.likelihood));
         Ok(LeaveOneOut {
             statistics,
-            table,
             priors: Priors::new(statistics, &settings.prior),
             prepared: prepared.collect::<Result<_>>()?,
             everything,
@@ -84,8 +84,7 @@ impl<'a> LeaveOneOut<'a> {
     /// # Errors
     /// As for [`score`](Self::score).
     pub fn terms(&self, batch: &Batch) -> Result<Terms> {
-        let batch = &batch.only(self.table, &self.statistics.schema);
-        batch.check(&self.statistics.schema)?;
+        batch.check(self.everything.schema())?;
         let learnt = self.learnt_rows(batch);
         let (rows, factors, classes) = (batch.rows, self.prepared.len(), self.classes().len());
         let mut values = vec![0.0; factors * rows * classes];
@@ -107,8 +106,7 @@ impl<'a> LeaveOneOut<'a> {
     /// If the batch does not have the columns of the schema, fewer than two rows were learnt, or a given prior is 0 for
     /// every class but one that vanishes.
     pub fn score(&self, batch: &Batch) -> Result<Scores> {
-        let batch = &batch.only(self.table, &self.statistics.schema);
-        batch.check(&self.statistics.schema)?;
+        batch.check(self.everything.schema())?;
         let learnt = self.learnt_rows(batch);
         let log_priors = self.log_priors(batch, &learnt)?;
         let mut log_joint = log_priors.clone();

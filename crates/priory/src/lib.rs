@@ -74,11 +74,13 @@ pub use infer::{Decision, Hint, Stored, TakenAs, infer};
 pub use learnt::Learnt;
 pub use leave_one_out::{LeaveOneOut, Terms};
 pub use model::{
-    ChosenFamily, Contribution, Explanation, LinearForm, Model, TokenContribution, TokenContributions,
+    ChosenFamily, Contribution, Explanation, LinearForm, LinearWeight, Model, TokenContribution,
+    TokenContributions,
 };
 pub use posterior::{Outcome, Posterior, Scores, rows_to_score};
 pub use report::{
-    ClassSummary, FeatureFamily, FeatureSummary, GroupSummary, Summary, TOP_TOKENS, ValueSummary,
+    ByClass, ClassSummary, FeatureFamily, FeatureSummary, GroupSummary, ParameterCounts, Summary, TOP_TOKENS,
+    ValueSummary,
 };
 pub use schema::{Column, Kind, MISSING_SPELLINGS, Schema};
 pub use settings::{

@@ -1,23 +1,31 @@
 //! What is concluded from statistics: logarithms of priors and likelihoods, ready to be added up.
 
 use std::collections::HashMap;
+use std::sync::Arc;
+
+use serde::Serialize;
 
 use crate::batch::{Batch, BatchColumn};
 use crate::error::{Error, Result};
 use crate::estimate;
+use crate::families::FamilyStatistics;
 use crate::families::likelihood::{FamilyLikelihood, Unseen};
 use crate::families::text::summary::weight_of_evidence;
+use crate::fractions::FractionExplanation;
 use crate::posterior::{Outcome, Scores};
+use crate::report::ByClass;
 use crate::schema::{Kind, Schema};
 use crate::settings::{MissingValues, NumberFamily, Settings, Smoothing};
-use crate::statistics::{Statistics, check_prior};
+use crate::statistics::{Statistics, check_prior, resolve};
 
 /// A frozen naive Bayes model. It is derived from [`Statistics`] and never edited.
 #[derive(Debug, Clone)]
 pub struct Model {
     schema: Schema,
     settings: Settings,
-    classes: Vec<String>,
+    /// The settings with everything worked out that takes more than one column to know.
+    resolved: Settings,
+    classes: Arc<[String]>,
     prior: Vec<f64>,
     log_prior: Vec<f64>,
     /// log P(class) and whatever the factors could fold into a constant.
@@ -25,21 +33,23 @@ pub struct Model {
     factors: Vec<Factor>,
 }
 
+/// A column, or several that belong together.
 #[derive(Debug, Clone)]
-struct Factor {
-    columns: Vec<usize>,
-    likelihood: FamilyLikelihood,
+pub(crate) struct Factor {
+    /// Where its columns stand in the rows that are scored.
+    pub(crate) columns: Vec<usize>,
+    pub(crate) likelihood: FamilyLikelihood,
     /// The power that the likelihood is raised to.
-    exponent: f64,
+    pub(crate) exponent: f64,
 }
 
 impl Factor {
     /// What the tokens of a document add, if it is one.
-    fn tokens(&self, batch: &Batch, row: usize) -> Option<TokenContributions> {
+    fn tokens(&self, batch: &Batch, row: usize, classes: &Arc<[String]>) -> Option<TokenContributions> {
         let FamilyLikelihood::Text(column, text) = &self.likelihood else { return None };
         let (tokens, absent) = text.contributions(batch.text(*column), row);
         let raise =
-            |logs: Vec<f64>| -> Vec<f64> { logs.into_iter().map(|x| raised(x, self.exponent)).collect() };
+            |logs: Vec<f64>| ByClass::new(classes, logs.into_iter().map(|x| raised(x, self.exponent)));
         let tokens = tokens.into_iter().map(|token| TokenContribution {
             token: token.token,
             occurrences: token.occurrences,
@@ -73,11 +83,16 @@ pub(crate) fn exponent_of(settings: &Settings, schema: &Schema, columns: &[usize
 }
 
 impl Model {
-    /// Estimates from canonical statistics of the columns in use.
-    pub(crate) fn new(statistics: &Statistics, settings: &Settings) -> Result<Self> {
+    /// Estimates those factors of canonical statistics that are used. The rows to score have all columns nevertheless, until
+    /// the model is [narrowed](Self::narrowed).
+    pub(crate) fn new(
+        statistics: &Statistics,
+        settings: &Settings,
+        is_used: impl Fn(usize) -> bool,
+    ) -> Result<Self> {
         settings.check()?;
         check_prior(&settings.prior, &statistics.classes)?;
-        let classes: Vec<String> = statistics.classes.names().map(str::to_owned).collect();
+        let classes: Arc<[String]> = statistics.classes.names().map(str::to_owned).collect();
         if classes.is_empty() {
             return Err(Error::Empty);
         }
@@ -88,23 +103,75 @@ impl Model {
             (prior.value(), prior.ln())
         });
         let (prior, log_prior): (Vec<f64>, Vec<f64>) = priors.unzip();
-        let resolved = statistics.resolve(settings);
-        let factors = statistics
-            .factors
-            .iter()
+        let used = || (0..).zip(&statistics.factors).filter(|(i, _)| is_used(*i)).map(|(_, factor)| factor);
+        let resolved = resolve(settings, used());
+        let factors = used()
             .map(|factor| {
                 let likelihood = factor.likelihood(&statistics.schema, &resolved)?;
                 let exponent = exponent_of(settings, &statistics.schema, factor.columns());
                 Ok(Factor { columns: factor.columns().to_vec(), likelihood, exponent })
             })
             .collect::<Result<Vec<_>>>()?;
-        let mut start = log_prior.clone();
-        for factor in &factors {
-            let base = factor.likelihood.base().unwrap_or_default();
-            start.iter_mut().zip(base).for_each(|(start, &base)| *start += raised(base, factor.exponent));
-        }
+        let start = start(&log_prior, &factors);
         let (schema, settings) = (statistics.schema.clone(), settings.clone());
-        Ok(Model { schema, settings, classes, prior, log_prior, start, factors })
+        Ok(Model { schema, settings, resolved, classes, prior, log_prior, start, factors })
+    }
+
+    /// The same model of only those of its factors that are used.
+    pub(crate) fn only(mut self, is_used: impl Fn(usize) -> bool) -> Self {
+        let mut positions = 0..;
+        self.factors.retain(|_| positions.next().is_some_and(&is_used));
+        self.start = start(&self.log_prior, &self.factors);
+        self
+    }
+
+    /// The same model for rows that have no other columns than those it uses.
+    pub(crate) fn narrowed(mut self) -> Self {
+        let mut columns: Vec<usize> =
+            self.factors.iter().flat_map(|factor| &factor.columns).copied().collect();
+        if columns.len() == self.schema.columns.len() {
+            return self;
+        }
+        columns.sort_unstable();
+        for factor in &mut self.factors {
+            for column in factor.columns.iter_mut().chain(factor.likelihood.columns_mut()) {
+                *column = columns.binary_search(column).expect("the columns of all factors are there");
+            }
+        }
+        self.schema.columns = columns.iter().map(|&column| self.schema.columns[column].clone()).collect();
+        self
+    }
+
+    /// Each factor, and what is counted of it by the canonical statistics that the model was estimated from.
+    ///
+    /// # Errors
+    /// If it was estimated from others, as far as columns and classes tell.
+    pub(crate) fn factors_in<'a>(
+        &'a self,
+        statistics: &'a Statistics,
+    ) -> Result<Vec<(&'a FamilyStatistics, &'a Factor)>> {
+        let mut counted = statistics.factors.iter();
+        let pair = |factor: &'a Factor| {
+            let name = feature_name(&self.schema, &factor.columns);
+            let same =
+                |counted: &&FamilyStatistics| feature_name(&statistics.schema, counted.columns()) == name;
+            Some((counted.find(same)?, factor))
+        };
+        let pairs: Option<Vec<_>> = self.factors.iter().map(pair).collect();
+        let same_classes = statistics.classes.names().eq(self.classes.iter().map(String::as_str));
+        pairs.filter(|_| same_classes).ok_or_else(|| {
+            Error::Mismatch("the model was estimated from statistics of other columns or classes".into())
+        })
+    }
+
+    /// The names of the classes, for whatever is said of each.
+    pub(crate) fn shared_classes(&self) -> &Arc<[String]> {
+        &self.classes
+    }
+
+    /// The settings with everything worked out that takes more than one column to know.
+    pub(crate) fn resolved(&self) -> &Settings {
+        &self.resolved
     }
 
     /// The classes, in canonical order.
@@ -206,14 +273,15 @@ impl Model {
                     value: written_out(batch, &factor.columns, row),
                     unseen: !met,
                     exponent: factor.exponent,
-                    log_likelihood: log_likelihood.into_iter().map(raise).collect(),
-                    tokens: factor.tokens(batch, row),
+                    log_likelihood: ByClass::new(&self.classes, log_likelihood.into_iter().map(raise)),
+                    tokens: factor.tokens(batch, row, &self.classes),
+                    fraction: None,
                 }
             })
             .collect();
         let mut log_joint = self.log_prior.clone();
         for contribution in &contributions {
-            log_joint.iter_mut().zip(&contribution.log_likelihood).for_each(|(sum, x)| *sum += x);
+            log_joint.iter_mut().zip(contribution.log_likelihood.iter()).for_each(|(sum, x)| *sum += x);
         }
         // A document of nothing but tokens that were never met says nothing; other values do, met or not.
         let says_something =
@@ -222,16 +290,19 @@ impl Model {
         let unseen = Unseen::default();
         let posterior =
             Scores::new(self.log_prior.clone(), log_joint.clone(), vec![evidence], unseen).normalize();
+        let by_class = |values: &[f64]| ByClass::new(&self.classes, values.iter().copied());
         Ok(Explanation {
-            classes: self.classes.clone(),
+            classes: Arc::clone(&self.classes),
             best: posterior.best(0),
-            posterior: posterior.row(0).to_vec(),
+            prediction: self.classes[posterior.best(0)].clone(),
+            posterior: by_class(posterior.row(0)),
+            log_joint: by_class(&log_joint),
             log_evidence: posterior.log_evidence(0),
             outcome: posterior.outcome(0),
-            prior: self.prior.clone(),
-            log_prior: self.log_prior.clone(),
+            prior: by_class(&self.prior),
+            log_prior: by_class(&self.log_prior),
             contributions,
-            log_joint,
+            fraction: None,
         })
     }
 
@@ -271,7 +342,7 @@ impl Model {
     /// If there are not two classes, a feature is neither of these, or a weight is infinite.
     pub fn linear_form(&self) -> Result<LinearForm> {
         let refuse = |why: String| Err(Error::Settings(format!("there is no linear form: {why}")));
-        let [first, second] = self.classes.as_slice() else {
+        let [first, second] = &*self.classes else {
             return refuse(format!("it is of two classes, and the model has {}", self.classes.len()));
         };
         let mut bias = self.log_prior[1] - self.log_prior[0];
@@ -286,7 +357,11 @@ impl Model {
                     };
                     bias += b;
                     let names = factor.columns.iter().map(|&column| self.schema.columns[column].name.clone());
-                    weights.extend(names.zip(of_columns).map(|(name, weight)| (name, None, weight)));
+                    weights.extend(names.zip(of_columns).map(|(feature, weight)| LinearWeight {
+                        feature,
+                        present: None,
+                        weight,
+                    }));
                     continue;
                 }
                 _ => return refuse(format!("`{feature}` is neither Boolean nor in a group")),
@@ -303,7 +378,7 @@ impl Model {
                 ));
             }
             bias += absent;
-            weights.push((feature, Some(bernoulli.sides.present.clone()), weight));
+            weights.push(LinearWeight { feature, present: Some(bernoulli.sides.present.clone()), weight });
         }
         Ok(LinearForm { first: first.clone(), second: second.clone(), bias, weights })
     }
@@ -311,7 +386,9 @@ impl Model {
     /// Whether each row says anything at all.
     pub(crate) fn evidence(&self, batch: &Batch) -> Vec<bool> {
         let mut evidence = vec![self.counts_missing(); batch.rows];
-        batch.columns.iter().for_each(|column| column.mark_known(&mut evidence));
+        for &column in self.factors.iter().flat_map(|factor| &factor.columns) {
+            batch.columns[column].mark_known(&mut evidence);
+        }
         evidence
     }
 
@@ -319,6 +396,16 @@ impl Model {
     fn counts_missing(&self) -> bool {
         self.settings.missing == MissingValues::Counted && !self.factors.is_empty()
     }
+}
+
+/// log P(class) and whatever the factors could fold into a constant.
+fn start(log_prior: &[f64], factors: &[Factor]) -> Vec<f64> {
+    let mut start = log_prior.to_vec();
+    for factor in factors {
+        let base = factor.likelihood.base().unwrap_or_default();
+        start.iter_mut().zip(base).for_each(|(start, &base)| *start += raised(base, factor.exponent));
+    }
+    start
 }
 
 /// Settings that name a column must mean one that exists and has them for itself.
@@ -386,30 +473,47 @@ pub struct ChosenFamily<'a> {
 }
 
 /// How a row comes to its posterior: log prior + one contribution per feature = log-joint.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
 pub struct Explanation {
     /// The classes, in the order of everything else here.
-    pub classes: Vec<String>,
-    /// The most probable class.
+    #[serde(skip)]
+    pub classes: Arc<[String]>,
+    /// Which of them is the most probable.
+    #[serde(skip)]
     pub best: usize,
+    /// The most probable class.
+    pub prediction: String,
     /// P(class | x).
-    pub posterior: Vec<f64>,
+    pub posterior: ByClass<f64>,
+    /// log P(class, x): the exact f64 sum of log P(class) and the contributions from left to right.
+    pub log_joint: ByClass<f64>,
     /// log P(x).
     pub log_evidence: f64,
     /// What the posterior rests on.
+    #[serde(flatten)]
     pub outcome: Outcome,
     /// P(class).
-    pub prior: Vec<f64>,
+    pub prior: ByClass<f64>,
     /// log P(class).
-    pub log_prior: Vec<f64>,
+    pub log_prior: ByClass<f64>,
     /// What each feature adds, in the order in which they are added.
     pub contributions: Vec<Contribution>,
-    /// log P(class, x): the exact f64 sum of the above from left to right.
-    pub log_joint: Vec<f64>,
+    /// The same as fractions, if they were [added](Self::add_fractions).
+    pub fraction: Option<FractionExplanation>,
+}
+
+impl Explanation {
+    /// Adds the fractions behind the same row.
+    pub fn add_fractions(&mut self, fractions: FractionExplanation) {
+        for (contribution, fraction) in self.contributions.iter_mut().zip(&fractions.likelihood) {
+            contribution.fraction = Some(fraction.clone());
+        }
+        self.fraction = Some(fractions);
+    }
 }
 
 /// What one feature adds to the log-joint of each class.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
 pub struct Contribution {
     /// The column, or the columns of a joint table.
     pub feature: String,
@@ -420,30 +524,32 @@ pub struct Contribution {
     /// The power that P(value | class) was raised to.
     pub exponent: f64,
     /// log P(value | class) for each class, raised to that power.
-    pub log_likelihood: Vec<f64>,
+    pub log_likelihood: ByClass<f64>,
     /// What the tokens add, if the value is a document.
     pub tokens: Option<TokenContributions>,
+    /// P(value | class) as fractions, if these were added.
+    pub fraction: Option<ByClass<String>>,
 }
 
 /// What the tokens of a document add to the log-joint of each class.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
 pub struct TokenContributions {
-    /// The tokens, in the order in which they first occur.
-    pub tokens: Vec<TokenContribution>,
     /// What all tokens would add by being absent, for each class: zero but for the Bernoulli model, in which a token
     /// that is there is measured from that.
-    pub absent: Vec<f64>,
+    pub absent: ByClass<f64>,
+    /// The tokens, in the order in which they first occur.
+    pub tokens: Vec<TokenContribution>,
 }
 
 /// What one token of a document adds.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
 pub struct TokenContribution {
     /// The token.
     pub token: String,
     /// How often it occurs.
     pub occurrences: u32,
     /// What all its occurrences add to each class; `None` if it was never met in training.
-    pub log_likelihood: Option<Vec<f64>>,
+    pub log_likelihood: Option<ByClass<f64>>,
 }
 
 impl TokenContribution {
@@ -455,14 +561,27 @@ impl TokenContribution {
 }
 
 /// The decision between two classes as a weighted sum of what is present, and of numbers.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LinearForm {
     /// The class that negative sums speak for.
+    #[serde(rename = "negative")]
     pub first: String,
     /// The class that positive sums speak for.
+    #[serde(rename = "positive")]
     pub second: String,
     /// b: the log-odds of the second class when everything is absent and every number zero.
     pub bias: f64,
-    /// For each feature its name, the value that counts as present unless it is a number, and its weight.
-    pub weights: Vec<(String, Option<String>, f64)>,
+    /// How much each feature weighs.
+    pub weights: Vec<LinearWeight>,
+}
+
+/// How much one feature weighs in a [`LinearForm`].
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LinearWeight {
+    /// The column.
+    pub feature: String,
+    /// The value that counts as present, unless the feature is a number.
+    pub present: Option<String>,
+    /// w.
+    pub weight: f64,
 }

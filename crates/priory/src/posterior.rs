@@ -5,6 +5,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Serialize, Serializer};
+
 use crate::families::likelihood::Unseen;
 use crate::moments::engine::{Loop, vectorized};
 use crate::numerics;
@@ -146,6 +148,14 @@ pub enum Outcome {
     NoEvidence,
     /// Every class gives the row probability zero: the posterior falls back to the prior.
     Impossible,
+}
+
+/// Two marks, as reports have them.
+impl Serialize for Outcome {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let marks = [("no_evidence", Outcome::NoEvidence), ("impossible", Outcome::Impossible)];
+        serializer.collect_map(marks.map(|(name, outcome)| (name, *self == outcome)))
+    }
 }
 
 impl Posterior {

@@ -7,10 +7,11 @@ use crate::decay::Decay;
 use crate::error::{Error, Result};
 use crate::families::counted::CountedNumbers;
 use crate::families::{CountedRow, FamilyStatistics};
+use crate::features::Features;
 use crate::leave_one_out::LeaveOneOut;
-use crate::model::Model;
+use crate::model::{Model, check_columns};
 use crate::schema::Schema;
-use crate::settings::{Prior, Settings, VarianceFloor};
+use crate::settings::{Prior, Selection, Settings, VarianceFloor};
 use crate::tally::Tally;
 use crate::vocabulary::Vocabulary;
 
@@ -205,8 +206,25 @@ impl Statistics {
     /// # Errors
     /// If nothing was learnt, or the settings do not fit the data.
     pub fn estimate(&self, settings: &Settings) -> Result<Model> {
-        let statistics = self.in_use(settings)?;
-        Model::new(&statistics, settings)
+        Ok(self.estimated(settings)?.1.narrowed())
+    }
+
+    /// These statistics in canonical form, and the model of what the settings use of them. It takes rows with all columns.
+    fn estimated(&self, settings: &Settings) -> Result<(Cow<'_, Statistics>, Model)> {
+        settings.check()?;
+        check_columns(settings, &self.schema)?;
+        let statistics = self.canonical();
+        let model = Model::new(&statistics, settings, |_| true)?;
+        if settings.select == Selection::All {
+            return Ok((statistics, model));
+        }
+        let used = Features::of(&statistics, &model)?.used()?;
+        let model = match settings.variance_floor {
+            // Which variance is the largest depends on the columns that are used.
+            VarianceFloor::Sklearn(_) => Model::new(&statistics, settings, |factor| used.contains(&factor))?,
+            _ => model.only(|factor| used.contains(&factor)),
+        };
+        Ok((statistics, model))
     }
 
     /// Puts everything into canonical order. That changes nothing, but whatever follows has less to do.
@@ -248,19 +266,8 @@ impl Statistics {
         settings: &Settings,
         work: impl FnOnce(&LeaveOneOut<'_>) -> R,
     ) -> Result<R> {
-        let statistics = self.in_use(settings)?;
-        Ok(work(&LeaveOneOut::new(&statistics, &statistics.resolve(settings), &self.schema)?))
-    }
-
-    /// The settings with everything worked out that takes more than one column to know.
-    pub(crate) fn resolve(&self, settings: &Settings) -> Settings {
-        let mut settings = settings.clone();
-        if let VarianceFloor::Sklearn(share) = settings.variance_floor {
-            let moments = self.factors.iter().flat_map(FamilyStatistics::pooled_moments);
-            let variances = moments.map(|pooled| pooled.variance().unwrap_or(0.0));
-            settings.variance_floor = VarianceFloor::Added(share * variances.fold(0.0, f64::max));
-        }
-        settings
+        let (statistics, model) = self.estimated(settings)?;
+        Ok(work(&LeaveOneOut::new(&statistics, &model)?))
     }
 
     pub(crate) fn has_rows_of(&self, class: &str) -> bool {
@@ -384,6 +391,20 @@ impl Statistics {
         };
         Err(Error::Mismatch(what))
     }
+}
+
+/// The settings with everything worked out that takes more than one column to know: all columns that are used.
+pub(crate) fn resolve<'a>(
+    settings: &Settings,
+    factors: impl IntoIterator<Item = &'a FamilyStatistics>,
+) -> Settings {
+    let mut settings = settings.clone();
+    if let VarianceFloor::Sklearn(share) = settings.variance_floor {
+        let moments = factors.into_iter().flat_map(FamilyStatistics::pooled_moments);
+        let variances = moments.map(|pooled| pooled.variance().unwrap_or(0.0));
+        settings.variance_floor = VarianceFloor::Added(share * variances.fold(0.0, f64::max));
+    }
+    settings
 }
 
 /// Checks that a given prior names the classes of the model, no more and no fewer.

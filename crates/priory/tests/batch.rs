@@ -281,7 +281,8 @@ fn fractions_refuse_a_batch_that_does_not_fit() {
     let good = Batch::from_rows(&[("p", [Some("u")]), ("q", [Some("v")])]);
     let mut statistics = Statistics::empty(&schema);
     statistics.observe(&good).unwrap();
-    let fractions = Fractions::new(&statistics, &Settings::default()).unwrap();
+    let model = statistics.estimate(&Settings::default()).unwrap();
+    let fractions = Fractions::new(&statistics, &model).unwrap();
     assert!(fractions.explain(&good, 1).is_ok());
     let bad = Batch { columns: vec![BatchColumn::Number(vec![1.0, 2.0])], ..good };
     assert!(matches!(fractions.explain(&bad, 1), Err(Error::BatchKind { .. })));

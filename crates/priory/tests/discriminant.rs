@@ -77,7 +77,7 @@ fn maximum_likelihood_by_hand() {
     assert_eq!(group.covariance.len(), 1);
     let expected = [4.0 / 6.0, 1.0 / 6.0, 1.0 / 6.0, 2.0 / 6.0];
     assert_close(&group.covariance[0].concat(), &expected, 1e-15);
-    assert_eq!(summary.naive_parameters.to_string(), "7");
+    assert_eq!(summary.parameters.naive.to_string(), "7");
 
     let own = Summary::new(&statistics, &settings(QUADRATIC)).unwrap();
     let own = own.features[0].group.as_ref().unwrap();
@@ -93,10 +93,10 @@ fn maximum_likelihood_by_hand() {
 
     // w = Σ⁻¹ (4, 2) = (6, 4) 6/7, and the boundary passes through the middle (2, 1).
     let form = linear.linear_form().unwrap();
-    let weights: Vec<f64> = form.weights.iter().map(|(_, _, weight)| *weight).collect();
+    let weights: Vec<f64> = form.weights.iter().map(|of| of.weight).collect();
     assert_close(&weights, &[36.0 / 7.0, 24.0 / 7.0], 1e-14);
     assert_close(&[form.bias], &[-(36.0 * 2.0 + 24.0) / 7.0], 1e-14);
-    assert!(form.weights.iter().all(|(_, present, _)| present.is_none()));
+    assert!(form.weights.iter().all(|of| of.present.is_none()));
     let refused = model(&six(), QUADRATIC).linear_form().unwrap_err().to_string();
     assert_eq!(refused, "there is no linear form: the classes do not share the covariance of `x0, x1`");
 }
@@ -170,7 +170,7 @@ fn linear_on_iris_as_scikit_learn() {
 
     let two: Vec<Row> = rows.into_iter().filter(|(class, _)| *class != "setosa").collect();
     let form = learn(&two, Kind::Group).estimate(&settings(LINEAR)).unwrap().linear_form().unwrap();
-    let weights: Vec<f64> = form.weights.iter().map(|(_, _, weight)| *weight).collect();
+    let weights: Vec<f64> = form.weights.iter().map(|of| of.weight).collect();
     let expected = [-3.6288802966821248, -5.692470043211143, 7.11237518576824, 12.638817504601606];
     assert_close(&weights, &expected, 1e-9);
     assert_close(&[form.bias], &[-17.003148417165356], 1e-9);
@@ -454,7 +454,7 @@ proptest! {
         rows.extend([("a", vec![1.0, 2.0, 0.5, -1.0]), ("b", vec![0.0, 1.0, -0.5, 1.0])]);
         let model = model(&rows, regularized(1.0, 0.1));
         let form = model.linear_form().unwrap();
-        let sum = form.weights.iter().zip(&asked).map(|((_, _, weight), x)| weight * x).sum::<f64>() + form.bias;
+        let sum = form.weights.iter().zip(&asked).map(|(of, x)| of.weight * x).sum::<f64>() + form.bias;
         let log_joint = log_joint(&model, &asked);
         prop_assert!((sum - (log_joint[1] - log_joint[0])).abs() < 1e-8 * (1.0 + log_joint[1].abs()), "{} {:?}", sum, log_joint);
     }

@@ -68,8 +68,8 @@ fn tennis_fractions() {
         outlook.values.iter().map(|v| (v.value.as_str(), v.fraction.as_ref().unwrap()[0].as_str())).collect();
     assert_eq!(of_plus, [("O", "4/9"), ("R", "3/9"), ("S", "2/9")]);
     // 3 · 3 · 2 · 2 − 1 cells against (3−1) + (3−1) + (2−1) + (2−1), for each class.
-    assert_eq!(summary.joint_parameters, Some(70_u32.into()));
-    assert_eq!(summary.naive_parameters, 12_u32.into());
+    assert_eq!(summary.parameters.joint, Some(70_u32.into()));
+    assert_eq!(summary.parameters.naive, 12_u32.into());
 }
 
 /// The classic day: sunny, cool, high, strong. 9/14 · 2/9 · 3/9 · 3/9 · 3/9 against 5/14 · 3/5 · 1/5 · 4/5 · 3/5.
@@ -84,7 +84,7 @@ fn tennis_day() {
     assert!((posterior.row(0)[1] - minus / (plus + minus)).abs() < 1e-15);
     assert_eq!(format!("{:.4}", posterior.row(0)[1]), "0.7954");
 
-    let fractions = Fractions::new(&statistics, &maximum_likelihood()).unwrap().explain(&day, 0).unwrap();
+    let fractions = Fractions::new(&statistics, &model).unwrap().explain(&day, 0).unwrap();
     assert_eq!(fractions.likelihood, [["2/9", "3/5"], ["3/9", "1/5"], ["3/9", "4/5"], ["3/9", "3/5"]]);
     assert_eq!(fractions.joint, ["1/189", "18/875"]);
     assert_eq!(fractions.posterior.unwrap(), ["125/611", "486/611"]);
@@ -94,7 +94,8 @@ fn tennis_day() {
 #[test]
 fn tennis_as_a_full_joint_table() {
     let statistics = tennis(Kind::Joint);
-    let fractions = Fractions::new(&statistics, &maximum_likelihood()).unwrap();
+    let model = statistics.estimate(&maximum_likelihood()).unwrap();
+    let fractions = Fractions::new(&statistics, &model).unwrap();
     let seen = fractions.explain(&batch(&["S H H W -"]), 0).unwrap();
     assert_eq!(seen.likelihood, [["0/9", "1/5"]]);
     // A combination nobody has met is impossible, which is what the naive assumption avoids.
@@ -103,7 +104,8 @@ fn tennis_as_a_full_joint_table() {
     let partly = fractions.explain(&batch(&["S H H ? -"]), 0).unwrap();
     assert_eq!(partly.likelihood, [["0/9", "2/5"]]);
     // Laplace over 36 cells.
-    let laplace = Fractions::new(&statistics, &Settings::default()).unwrap();
+    let model = statistics.estimate(&Settings::default()).unwrap();
+    let laplace = Fractions::new(&statistics, &model).unwrap();
     assert_eq!(laplace.explain(&batch(&["S H H W -"]), 0).unwrap().likelihood, [["1/45", "2/41"]]);
     assert_eq!(laplace.explain(&batch(&["S H H ? -"]), 0).unwrap().likelihood, [["2/45", "4/41"]]);
 }
@@ -153,7 +155,8 @@ fn emails() -> Statistics {
 #[test]
 fn emails_as_bernoulli_columns() {
     let statistics = emails();
-    let fractions = Fractions::new(&statistics, &maximum_likelihood()).unwrap();
+    let model = statistics.estimate(&maximum_likelihood()).unwrap();
+    let fractions = Fractions::new(&statistics, &model).unwrap();
     let mail = batch(&["1 1 0 0 0 1 ?"]);
     assert_eq!(fractions.explain(&mail, 0).unwrap().posterior.unwrap(), ["243/499", "256/499"]);
     let posterior = statistics.estimate(&maximum_likelihood()).unwrap().score(&mail).unwrap().normalize();
@@ -163,8 +166,8 @@ fn emails_as_bernoulli_columns() {
     let drugs = &laplace.features[3];
     assert_eq!((drugs.name.as_str(), drugs.family), ("drugs", FeatureFamily::Of(Family::Bernoulli)));
     assert_eq!(drugs.values[1].fraction.as_ref().unwrap(), &["1/4", "3/5"]);
-    assert_eq!(laplace.joint_parameters, Some((2_u32 * (64 - 1)).into()));
-    assert_eq!(laplace.naive_parameters, 12_u32.into());
+    assert_eq!(laplace.parameters.joint, Some((2_u32 * (64 - 1)).into()));
+    assert_eq!(laplace.parameters.naive, 12_u32.into());
 }
 
 /// 000_d2972fea54550ab6.txt: b = log(θ/(1−θ) ∏ (1−w₁)/(1−w₀)), wᵢ = log(w₁/w₀ · (1−w₀)/(1−w₁)). The notes write
@@ -181,13 +184,14 @@ fn emails_as_a_linear_form() {
     for (i, (h, s)) in ham.iter().zip(spam).enumerate() {
         bias += ((1.0 - s) / (1.0 - h)).ln();
         let weight = ((s / h) * ((1.0 - h) / (1.0 - s))).ln();
-        assert!((form.weights[i].2 - weight).abs() < 1e-14, "{i}");
+        assert!((form.weights[i].weight - weight).abs() < 1e-14, "{i}");
     }
     assert!((form.bias - bias).abs() < 1e-14);
     // It decides like the posterior.
     for row in ["1 1 0 0 0 1 ?", "0 0 0 1 0 0 ?", "0 0 1 0 1 0 ?", "0 0 0 0 0 0 ?"] {
         let scores = model.score(&batch(&[row])).unwrap();
-        let present = row.split_whitespace().zip(&form.weights).filter(|(x, _)| *x == "1").map(|(_, w)| w.2);
+        let present =
+            row.split_whitespace().zip(&form.weights).filter(|(x, _)| *x == "1").map(|(_, w)| w.weight);
         let odds = form.bias + present.sum::<f64>();
         assert!((odds - (scores.row(0)[1] - scores.row(0)[0])).abs() < 1e-14);
     }
@@ -204,12 +208,12 @@ fn fraction_of_one(settings: &Settings) -> Vec<String> {
     let summary = Summary::new(&coins(), settings).unwrap();
     let one = summary.features[0].values.iter().find(|value| value.value == "1").unwrap();
     let fractions = one.fraction.clone().unwrap();
-    for (fraction, p) in fractions.iter().zip(&one.probability) {
+    for (fraction, p) in fractions.iter().zip(one.probability.iter()) {
         let (n, d) = fraction.split_once('/').map_or((fraction.as_str(), "1"), |parts| parts);
         let exact = n.parse::<f64>().unwrap() / d.parse::<f64>().unwrap();
         assert!((exact - p).abs() < 1e-15);
     }
-    fractions
+    fractions.to_vec()
 }
 
 /// 004_a23c615c1a359a0d.txt: θ = (α₁ + β₁ − 1) / ((α₁ + β₁ − 1) + (α₀ + β₀ − 1)), here with Beta(β₁ = 3, β₀ = 2).
@@ -256,7 +260,8 @@ fn laplace() {
 fn priors() {
     let fractions = |prior: Prior| {
         let settings = Settings { prior, ..Settings::default() };
-        Fractions::new(&coins(), &settings).unwrap().priors()
+        let statistics = coins();
+        Fractions::new(&statistics, &statistics.estimate(&settings).unwrap()).unwrap().priors()
     };
     assert_eq!(fractions(Prior::Empirical), ["4/6", "2/6"]);
     assert_eq!(fractions(Prior::Uniform), ["1/2", "1/2"]);
@@ -277,4 +282,12 @@ fn bernoulli_knows_both_sides() {
     assert_eq!(one(None), ["3/4", "2/3"]);
     assert_eq!(one(Some(Family::Bernoulli)), ["3/4", "2/3"]);
     assert_eq!(one(Some(Family::Categorical)), ["3/3", "2/2"]);
+}
+
+#[test]
+fn a_model_of_another_table_is_refused() {
+    let (tennis, coins) = (tennis(Kind::Category), coins());
+    let model = tennis.estimate(&Settings::default()).unwrap();
+    assert!(Summary::of(&tennis, &model, 0).is_ok() && Fractions::new(&tennis, &model).is_ok());
+    assert!(Summary::of(&coins, &model, 0).is_err() && Fractions::new(&coins, &model).is_err());
 }

@@ -269,7 +269,7 @@ proptest! {
                 continue;
             }
             prop_assert_eq!(posterior.outcome(row), explained.outcome);
-            for (name, p) in model.classes().iter().zip(&explained.posterior) {
+            for (name, p) in model.classes().iter().zip(explained.posterior.iter()) {
                 let class = all.iter().position(|class| class == name).unwrap();
                 prop_assert!((posterior.row(row)[class] - p).abs() < 1e-14);
             }

@@ -5,12 +5,12 @@ use std::io::Write;
 use anyhow::{Result, bail};
 use priory::{Evaluation, EvaluationReport, Schema, Settings, Statistics};
 use priory_input::{Work, evaluate, evaluate_on};
-use serde_json::Value;
+use serde::Serialize;
 
 use crate::args::{EvaluateArgs, Format};
 use crate::data::ProgressBar;
 use crate::glob;
-use crate::output::{Grid, bold, count, plural, report_out, warn};
+use crate::output::{Grid, bold, count, plural, report_out, warn, write_json};
 use crate::tables::Tables;
 use crate::understand::{Understood, describe_columns};
 
@@ -36,9 +36,8 @@ pub(crate) fn run(args: &EvaluateArgs, threads: usize) -> Result<()> {
     let mut out = report_out(args.format);
     match args.format {
         Format::Json => {
-            let mut json = report.to_json();
-            json["folds"] = if let Split::Folds(k) = split { k.into() } else { Value::Null };
-            writeln!(out, "{json:#}")?;
+            let folds = if let Split::Folds(k) = split { Some(k) } else { None };
+            write_json(&mut out, &Evaluated { report: &report, folds })?;
         }
         Format::Text => write_report(&mut out, &report, &split, schema)?,
     }
@@ -47,6 +46,14 @@ pub(crate) fn run(args: &EvaluateArgs, threads: usize) -> Result<()> {
         warn(&format!("{} skipped: `{}` is missing", plural(report.skipped, "row"), schema.target));
     }
     Ok(())
+}
+
+/// A report, and in how many folds the rows were tested, as JSON.
+#[derive(Serialize)]
+struct Evaluated<'a> {
+    #[serde(flatten)]
+    report: &'a EvaluationReport,
+    folds: Option<u32>,
 }
 
 /// What is tested on what.

@@ -6,8 +6,8 @@ use std::io::Write;
 
 use anyhow::{Result, bail};
 use priory::{
-    Batch, BatchColumn, Explanation, FractionExplainer, FractionExplanation, Fractions, Model, Outcome,
-    Schema, TokenContribution, TokenContributions,
+    Batch, BatchColumn, Contribution, Explanation, FractionExplainer, FractionExplanation, Fractions, Model,
+    Outcome, Schema, TokenContribution, TokenContributions,
 };
 use priory_input::text::Tokenizer;
 
@@ -27,7 +27,7 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<()> {
     args.settings.apply(&mut learnt.settings)?;
     let model = learnt.estimate()?;
     // JSON always has the fractions where there are any; text only if they were asked for.
-    let fractions = match Fractions::new(&learnt.statistics, &learnt.settings) {
+    let fractions = match Fractions::new(&learnt.statistics, &model) {
         Ok(fractions) if args.fractions || args.format == Format::Json => Some(fractions),
         Err(error) if args.fractions => return Err(error.into()),
         _ => None,
@@ -118,12 +118,15 @@ impl<W: Write> Printer<'_, W> {
     }
 
     fn row(&mut self, batch: &Batch, row: usize) -> Result<()> {
-        let explanation = self.model.explain(batch, row)?;
-        let fractions = self.fractions.as_ref().map(|fractions| fractions.explain(batch, row)).transpose()?;
+        let mut explanation = self.model.explain(batch, row)?;
+        if let Some(fractions) = &self.fractions {
+            explanation.add_fractions(fractions.explain(batch, row)?);
+        }
         match self.args.format {
             Format::Json => {
                 let separator = if self.rows == 0 { "\n" } else { ",\n" };
-                write!(self.out, "{separator}{:#}", explanation.to_json(fractions.as_ref()))?;
+                write!(self.out, "{separator}")?;
+                serde_json::to_writer_pretty(&mut self.out, &explanation)?;
             }
             Format::Text => {
                 if self.rows > 0 {
@@ -132,7 +135,7 @@ impl<W: Write> Printer<'_, W> {
                 if self.args.data.is_some() {
                     write!(self.out, "row {}: ", batch.row_number(row))?;
                 }
-                self.text(&explanation, fractions.as_ref())?;
+                self.text(&explanation)?;
                 if self.colours {
                     self.coloured(batch, row, &explanation)?;
                 }
@@ -150,8 +153,8 @@ impl<W: Write> Printer<'_, W> {
         Ok(())
     }
 
-    fn text(&mut self, explanation: &Explanation, fractions: Option<&FractionExplanation>) -> Result<()> {
-        let best = &explanation.classes[explanation.best];
+    fn text(&mut self, explanation: &Explanation) -> Result<()> {
+        let best = &explanation.prediction;
         let p = explanation.posterior[explanation.best];
         writeln!(self.out, "{}, P = {p:.4}", bold(&format!("{} = {best}", self.model.schema().target)))?;
         match explanation.outcome {
@@ -160,7 +163,7 @@ impl<W: Write> Printer<'_, W> {
             Outcome::Impossible => writeln!(self.out, "  impossible in every class: this is the prior")?,
         }
         writeln!(self.out)?;
-        let grid = match fractions {
+        let grid = match &explanation.fraction {
             Some(fractions) => fraction_grid(explanation, fractions),
             None => self.log_grid(explanation),
         };
@@ -170,7 +173,7 @@ impl<W: Write> Printer<'_, W> {
                 self.tokens(explanation, &contribution.feature, tokens)?;
             }
         }
-        if fractions.is_none() {
+        if explanation.fraction.is_none() {
             let (unit, name) = self.unit();
             writeln!(self.out, "\n  log P(x) = {} {name}", decimal(explanation.log_evidence / unit))?;
         }
@@ -191,7 +194,7 @@ impl<W: Write> Printer<'_, W> {
         let unknown = tokens.tokens.len() - met.len();
         met.sort_by(|a, b| b.0.abs().total_cmp(&a.0.abs()).then_with(|| a.1.token.cmp(&b.1.token)));
         let mut grid = Grid::new();
-        let heading = format!("bits for {}", explanation.classes[explanation.best]);
+        let heading = format!("bits for {}", explanation.prediction);
         grid.row([feature.to_owned(), "times".to_owned(), heading]);
         if tokens.absent.iter().any(|&log| log != 0.0) {
             let absent = TokenContribution {
@@ -262,20 +265,17 @@ impl<W: Write> Printer<'_, W> {
         let mut grid = Grid::new();
         let odds = explanation.classes.last().map(|class| format!("log-odds of {class}"));
         let headings = explanation.classes.iter().cloned();
-        grid.row(std::iter::once(format!("in {name}")).chain(headings).chain(odds.filter(|_| two)));
-        let mut line = |name: String, logs: &[f64]| {
-            let cells = logs.iter().map(|x| decimal(x / unit));
+        grid.line(format!("in {name}"), headings.chain(odds.filter(|_| two)));
+        let cells = |logs: &[f64]| {
             let odds = two.then(|| signed((logs[1] - logs[0]) / unit));
-            grid.row(std::iter::once(name).chain(cells).chain(odds));
+            logs.iter().map(|x| decimal(x / unit)).chain(odds).collect::<Vec<_>>()
         };
-        line("prior".into(), &explanation.log_prior);
+        grid.line("prior", cells(&explanation.log_prior));
         for contribution in &explanation.contributions {
-            let value = contribution.value.as_deref();
-            line(feature(&contribution.feature, value, contribution.unseen), &contribution.log_likelihood);
+            grid.line(named(contribution), cells(&contribution.log_likelihood));
         }
-        line("log-joint".into(), &explanation.log_joint);
-        let posterior = explanation.posterior.iter().map(|p| format!("{p:.4}"));
-        grid.row(std::iter::once("posterior".to_owned()).chain(posterior));
+        grid.line("log-joint", cells(&explanation.log_joint));
+        grid.line("posterior", explanation.posterior.iter().map(|p| format!("{p:.4}")));
         grid
     }
 }
@@ -283,28 +283,25 @@ impl<W: Write> Printer<'_, W> {
 /// Fractions that multiply from top to bottom.
 fn fraction_grid(explanation: &Explanation, fractions: &FractionExplanation) -> Grid {
     let mut grid = Grid::new();
-    grid.row(std::iter::once(String::new()).chain(explanation.classes.iter().cloned()));
-    let mut line = |name: String, cells: &[String]| {
-        grid.row(std::iter::once(name).chain(cells.iter().cloned()));
-    };
-    line("prior".into(), &fractions.prior);
+    grid.line("", &*explanation.classes).line("prior", &*fractions.prior);
     for (contribution, cells) in explanation.contributions.iter().zip(&fractions.likelihood) {
-        line(feature(&contribution.feature, contribution.value.as_deref(), contribution.unseen), cells);
+        grid.line(named(contribution), &**cells);
     }
-    line("joint".into(), &fractions.joint);
+    grid.line("joint", &*fractions.joint);
     if let Some(posterior) = &fractions.posterior {
-        line("posterior".into(), posterior);
+        grid.line("posterior", &**posterior);
     }
-    let decimals = explanation.posterior.iter().map(|p| format!("{p:.4}"));
-    grid.row(std::iter::once(String::new()).chain(decimals));
+    grid.line("", explanation.posterior.iter().map(|p| format!("{p:.4}")));
     grid
 }
 
-fn feature(name: &str, value: Option<&str>, unseen: bool) -> String {
+/// A feature and what it holds.
+fn named(contribution: &Contribution) -> String {
+    let Contribution { feature, value, unseen, .. } = contribution;
     match value {
-        None => format!("{name} missing"),
-        Some(value) if unseen => format!("{name} = {value} (never met)"),
-        Some(value) => format!("{name} = {value}"),
+        None => format!("{feature} missing"),
+        Some(value) if *unseen => format!("{feature} = {value} (never met)"),
+        Some(value) => format!("{feature} = {value}"),
     }
 }
 

@@ -7,7 +7,7 @@ use priory::{FeatureRank, Features, Gain};
 
 use crate::args::{FeaturesArgs, Format};
 use crate::model_file;
-use crate::output::{Grid, plural, report_out};
+use crate::output::{Grid, plural, report_out, write_json};
 
 pub(crate) fn run(args: &FeaturesArgs) -> Result<()> {
     let mut learnt = model_file::read(&args.model)?;
@@ -15,7 +15,7 @@ pub(crate) fn run(args: &FeaturesArgs) -> Result<()> {
     let features = learnt.features()?;
     let mut out = report_out(args.format);
     match args.format {
-        Format::Json => writeln!(out, "{:#}", features.to_json())?,
+        Format::Json => write_json(&mut out, &features)?,
         Format::Text => write_ranking(&mut out, &features)?,
     }
     out.flush()?;

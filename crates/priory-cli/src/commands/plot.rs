@@ -21,7 +21,8 @@ pub(crate) fn run(args: &PlotArgs) -> Result<()> {
         check_name(path)?;
         refuse_input_as_output(path, [args.model.as_path()].into_iter().chain(args.settings.files()))?;
     }
-    let subject = Subject::new(&learnt)?;
+    let model = learnt.estimate()?;
+    let subject = Subject::new(&learnt, &model)?;
     match &args.output {
         Some(path) => {
             let picture = match &args.columns[..] {

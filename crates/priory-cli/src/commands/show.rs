@@ -2,12 +2,13 @@
 
 use std::io::Write;
 
-use anyhow::{Result, bail};
-use priory::{FeatureSummary, GroupSummary, LinearForm, Summary, TextSummary};
+use anyhow::Result;
+use priory::{FeatureSummary, Fractions, GroupSummary, LinearForm, LinearWeight, Summary, TextSummary};
+use serde::Serialize;
 
 use crate::args::{Format, ShowArgs};
 use crate::model_file;
-use crate::output::{Grid, bold, count, plural, report_out, shown};
+use crate::output::{Grid, bold, count, plural, report_out, shown, write_json};
 use crate::understand::short_list;
 
 /// Columns of a group beyond this are counted, not listed; JSON has them all.
@@ -19,29 +20,33 @@ const MOST_VALUES: usize = 40;
 pub(crate) fn run(args: &ShowArgs) -> Result<()> {
     let mut learnt = model_file::read(&args.model)?;
     args.settings.apply(&mut learnt.settings)?;
-    let summary = learnt.summary(args.top)?;
-    if args.fractions && summary.classes.iter().any(|class| class.fraction.is_none()) {
-        let fractions = priory::Fractions::new(&learnt.statistics, &learnt.settings);
-        bail!(fractions.err().expect("a fraction is lacking"));
+    let model = learnt.estimate()?;
+    if args.fractions {
+        Fractions::new(&learnt.statistics, &model)?;
     }
-    let form = if args.weights { Some(learnt.estimate()?.linear_form()?) } else { None };
+    let summary = learnt.summary(&model, args.top)?;
+    let linear_form = if args.weights { Some(model.linear_form()?) } else { None };
     let mut out = report_out(args.format);
-    match args.format {
-        Format::Json => {
-            let mut json = summary.to_json();
-            json["fingerprint"] = format!("{:016x}", learnt.fingerprint()).into();
-            if let Some(form) = &form {
-                json["linear_form"] = form.to_json();
-            }
-            writeln!(out, "{json:#}")?;
+    match (args.format, &linear_form) {
+        (Format::Json, _) => {
+            let fingerprint = format!("{:016x}", learnt.fingerprint());
+            write_json(&mut out, &Shown { summary: &summary, fingerprint, linear_form })?;
         }
-        Format::Text => match &form {
-            Some(form) => write_form(&mut out, form)?,
-            None => write_summary(&mut out, &summary, args.fractions)?,
-        },
+        (Format::Text, Some(form)) => write_form(&mut out, form)?,
+        (Format::Text, None) => write_summary(&mut out, &summary, args.fractions)?,
     }
     out.flush()?;
     Ok(())
+}
+
+/// What is shown as JSON.
+#[derive(Serialize)]
+struct Shown<'a> {
+    #[serde(flatten)]
+    summary: &'a Summary,
+    fingerprint: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    linear_form: Option<LinearForm>,
 }
 
 fn write_summary(out: &mut impl Write, summary: &Summary, fractions: bool) -> Result<()> {
@@ -98,8 +103,8 @@ fn write_summary(out: &mut impl Write, summary: &Summary, fractions: bool) -> Re
     // The numbers of a group are not taken as independent: theirs are means and covariances.
     let grouped = summary.features.iter().any(|feature| feature.group.is_some());
     let assumption = if grouped { "with the covariances of the group" } else { "with the naive assumption" };
-    write!(out, "parameters: {} {assumption}", short(&summary.naive_parameters))?;
-    if let Some(joint) = &summary.joint_parameters {
+    write!(out, "parameters: {} {assumption}", short(&summary.parameters.naive))?;
+    if let Some(joint) = &summary.parameters.joint {
         write!(out, ", {} without", short(joint))?;
     }
     writeln!(out)?;
@@ -114,12 +119,12 @@ fn write_text(
     text: &TextSummary,
 ) -> Result<()> {
     let mut grid = Grid::new();
-    grid.row(std::iter::once(String::new()).chain(summary.classes.iter().map(|class| class.name.clone())));
+    grid.line("", class_names(summary));
     let rows =
         [("documents", &text.documents), ("without one", &feature.missing), ("occurrences", &text.terms)];
     for (name, values) in rows {
         if values.iter().any(|&weight| weight > 0.0) {
-            grid.row(std::iter::once(name.to_owned()).chain(values.iter().map(|&weight| count(weight))));
+            grid.line(name, values.iter().map(|&weight| count(weight)));
         }
     }
     writeln!(out, "{}", grid.render())?;
@@ -127,7 +132,7 @@ fn write_text(
     writeln!(out, "  {}{added}\n", plural(text.tokens as u64, "different token"))?;
     let mut grid = Grid::new();
     grid.row(["class", "token", "evidence", "documents", "elsewhere"]);
-    for (class, tokens) in summary.classes.iter().zip(&text.telling) {
+    for (class, tokens) in summary.classes.iter().zip(text.telling.iter()) {
         for (i, token) in tokens.iter().enumerate() {
             let class = if i == 0 { class.name.clone() } else { String::new() };
             let bits = format!("{:+.2} bits", token.evidence / std::f64::consts::LN_2);
@@ -140,32 +145,33 @@ fn write_text(
     Ok(())
 }
 
+fn class_names(summary: &Summary) -> impl Iterator<Item = &str> {
+    summary.classes.iter().map(|class| class.name.as_str())
+}
+
 fn feature_grid(summary: &Summary, feature: &FeatureSummary, fractions: bool) -> Grid {
     let mut grid = Grid::new();
     if !feature.parameters.is_empty() {
-        let classes = summary.classes.iter().map(|class| class.name.clone());
-        grid.row(std::iter::once(String::new()).chain(classes));
+        grid.line("", class_names(summary));
     }
     for (name, values) in &feature.parameters {
-        grid.row(std::iter::once((*name).to_owned()).chain(values.iter().map(|&x| number(x))));
+        grid.line(*name, values.iter().map(|&x| number(x)));
     }
     if feature.parameters.is_empty() || !feature.values.is_empty() {
-        let headings = summary.classes.iter().map(|class| format!("P(x | {})", class.name));
-        grid.row(std::iter::once("x".to_owned()).chain(headings));
+        grid.line("x", class_names(summary).map(|class| format!("P(x | {class})")));
     }
     for value in feature.values.iter().take(MOST_VALUES) {
         let cells = (0..summary.classes.len()).map(|class| match &value.fraction {
             Some(fraction) if fractions => fraction[class].clone(),
             _ => format!("{:.4}", value.probability[class]),
         });
-        grid.row(std::iter::once(value.value.clone()).chain(cells));
+        grid.line(&value.value, cells);
     }
     if feature.values.len() > MOST_VALUES {
         grid.row([format!("… and {} more", feature.values.len() - MOST_VALUES)]);
     }
     if feature.missing.iter().any(|&weight| weight > 0.0) {
-        let cells = feature.missing.iter().map(|&weight| rows(weight));
-        grid.row(std::iter::once("missing in".to_owned()).chain(cells));
+        grid.line("missing in", feature.missing.iter().map(|&weight| rows(weight)));
     }
     grid
 }
@@ -175,26 +181,23 @@ fn write_group(out: &mut impl Write, summary: &Summary, group: &GroupSummary) ->
     let shown = group.columns.len().min(MOST_GROUPED);
     let columns = &group.columns[..shown];
     let mut grid = Grid::new();
-    grid.row(std::iter::once("mean").chain(summary.classes.iter().map(|class| class.name.as_str())));
+    grid.line("mean", class_names(summary));
     for (i, name) in columns.iter().enumerate() {
-        let means = group.mean.iter().map(|mean| number(mean[i]));
-        grid.row(std::iter::once(name.clone()).chain(means));
+        grid.line(name, group.mean.iter().map(|mean| number(mean[i])));
     }
     for (i, name) in columns.iter().enumerate() {
         if group.missing.iter().any(|missing| missing[i] > 0.0) {
-            let cells = group.missing.iter().map(|missing| rows(missing[i]));
-            grid.row(std::iter::once(format!("{name} missing in")).chain(cells));
+            grid.line(format!("{name} missing in"), group.missing.iter().map(|missing| rows(missing[i])));
         }
     }
     write!(out, "{}", grid.render())?;
-    for (class, covariance) in summary.classes.iter().zip(&group.covariance) {
+    for (class, covariance) in class_names(summary).zip(group.covariance.iter()) {
         let shared = group.covariance.len() == 1;
-        let title = if shared { "covariance".to_owned() } else { format!("covariance in {}", class.name) };
+        let title = if shared { "covariance".to_owned() } else { format!("covariance in {class}") };
         let mut grid = Grid::new();
-        grid.row(std::iter::once(title).chain(columns.iter().cloned()));
+        grid.line(title, columns);
         for (name, line) in columns.iter().zip(covariance) {
-            let cells = line.iter().take(shown).map(|&x| number(x));
-            grid.row(std::iter::once(name.clone()).chain(cells));
+            grid.line(name, line.iter().take(shown).map(|&x| number(x)));
         }
         write!(out, "{}", grid.render())?;
     }
@@ -213,7 +216,7 @@ fn write_form(out: &mut impl Write, form: &LinearForm) -> Result<()> {
     )?;
     let mut grid = Grid::new();
     grid.row(["", "weight"]).row(["b".to_owned(), format!("{:+.4}", form.bias)]);
-    for (feature, present, weight) in &form.weights {
+    for LinearWeight { feature, present, weight } in &form.weights {
         let name = present.as_ref().map_or(feature.clone(), |present| format!("{feature} = {present}"));
         let weight = match present {
             Some(_) => format!("{weight:+.4}"),

@@ -104,3 +104,63 @@ fn nothing_known_and_nothing_possible_are_told_apart() {
     assert_eq!((&row["no_evidence"], &row["impossible"]), (&false.into(), &true.into()));
     assert_eq!(row["log_evidence"], Value::Null);
 }
+
+/// What commands printed when `testdata/reports` was written: every name, in its order, and every digit. Each is trained with
+/// the first arguments and asked with the second.
+const REPORTS: [(&str, &str, &str); 14] = [
+    ("show-categories", "tennis.csv --target play", "show"),
+    ("show-weights", "emails.csv --target label", "show --weights"),
+    ("show-text", "mails.csv --target label --as text=text --half-life 4", "show --top 2"),
+    (
+        "show-numbers",
+        "penguins.csv --target species --ignore year --as bill_depth_mm=histogram --exponent sex=0.5",
+        "show",
+    ),
+    ("show-selected", "iris.csv --target species --select 2", "show"),
+    ("show-shared-covariance", "iris.csv --target species --discriminant linear", "show"),
+    (
+        "show-own-covariances",
+        "penguins.csv --target species --ignore year --discriminant regularized",
+        "show",
+    ),
+    ("features", "penguins.csv --target species --smoothing none", "features --select auto"),
+    (
+        "features-of-sums",
+        "penguins.csv --target species --numbers gaussian --as island=joint --as sex=joint",
+        "features",
+    ),
+    ("explain-fractions", "tennis.csv --target play", "explain --set outlook=S --set wind=X"),
+    ("explain-impossible", "tennis.csv --target play --smoothing none", "explain --set outlook=fog"),
+    (
+        "explain-text",
+        "mails.csv --target label --as text=text --text bernoulli",
+        "explain --set text=buy-drugs-viagra",
+    ),
+    (
+        "explain-numbers",
+        "penguins.csv --target species --ignore year",
+        "explain --set bill_depth_mm=18.7 --set sex=male",
+    ),
+    ("explain-selected", "tennis.csv --target play --select 2", "explain --set outlook=S --set humidity=H"),
+];
+
+fn assert_is_report(name: &str, printed: &str) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/reports");
+    let expected = fs::read_to_string(folder.join(format!("{name}.json"))).unwrap();
+    assert!(printed == expected, "{name}: {printed}");
+}
+
+#[test]
+fn reports_keep_their_names_their_order_and_their_digits() {
+    let folder = Folder::new();
+    for (name, trained, asked) in REPORTS {
+        folder.train(&format!("examples/{trained}"));
+        let asked = asked.replacen(' ', " trained.priory ", 1);
+        let asked = if asked.contains(' ') { asked } else { format!("{asked} trained.priory") };
+        assert_is_report(name, &folder.stdout(&format!("{asked} --format json")));
+    }
+    let evaluate = |how: &str| folder.stdout(&format!("evaluate examples/{how} --format json"));
+    assert_is_report("evaluate-folds", &evaluate("penguins.csv --target species --folds 3"));
+    let left_out = evaluate("tennis.csv --target play --smoothing none --leave-one-out");
+    assert_is_report("evaluate-leave-one-out", &left_out);
+}

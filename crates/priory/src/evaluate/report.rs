@@ -1,6 +1,6 @@
 //! The numbers that an evaluation comes to.
 
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use super::{BINS, CONFIDENCE, CORRECT, Evaluation, WEIGHT, ranking};
 use crate::exact::ExactSum;
@@ -9,7 +9,8 @@ use crate::exact::ExactSum;
 pub const MOST_CONFUSED: usize = 1024;
 
 /// How good the predictions were. Every mean is weighted by the rows' weights; without any row it is NaN.
-#[derive(Debug, Clone, PartialEq)]
+/// As JSON it has the names of its fields, and what is infinite or undefined is null.
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct EvaluationReport {
     /// How many rows were evaluated.
     pub rows: u64,
@@ -51,7 +52,7 @@ pub struct EvaluationReport {
 }
 
 /// How well one class is told from the rest.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ClassReport {
     /// The class.
     pub name: String,
@@ -68,7 +69,7 @@ pub struct ClassReport {
 }
 
 /// Predictions of similar confidence.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CalibrationBin {
     /// Every confidence in the bin is above this.
     pub lower: f64,
@@ -186,50 +187,6 @@ impl Evaluation {
                 }
             })
             .collect()
-    }
-}
-
-impl EvaluationReport {
-    /// The report under the names of its fields. What is infinite or undefined is null.
-    pub fn to_json(&self) -> Value {
-        let per_class = |class: &ClassReport| {
-            json!({
-                "name": class.name,
-                "precision": class.precision,
-                "recall": class.recall,
-                "f1": class.f1,
-                "support": class.support,
-                "auc": class.auc,
-            })
-        };
-        let bin = |bin: &CalibrationBin| {
-            json!({
-                "lower": bin.lower,
-                "upper": bin.upper,
-                "weight": bin.weight,
-                "mean_confidence": bin.mean_confidence,
-                "accuracy": bin.accuracy,
-            })
-        };
-        json!({
-            "rows": self.rows,
-            "classes": self.classes,
-            "accuracy": self.accuracy,
-            "log_loss": self.log_loss,
-            "brier": self.brier,
-            "ece": self.ece,
-            "roc_auc": self.roc_auc,
-            "macro_f1": self.macro_f1,
-            "confusion": self.confusion,
-            "baseline_accuracy": self.baseline_accuracy,
-            "per_class": self.per_class.iter().map(per_class).collect::<Vec<_>>(),
-            "calibration": self.calibration.iter().map(bin).collect::<Vec<_>>(),
-            "zero_probability_rows": self.zero_probability_rows,
-            "skipped": self.skipped,
-            "impossible": self.impossible,
-            "no_evidence": self.no_evidence,
-            "unseen": self.unseen,
-        })
     }
 }
 

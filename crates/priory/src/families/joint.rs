@@ -370,7 +370,7 @@ impl JointEstimate<'_, f64> {
 /// log P(values | class), from counts that are looked up as they are needed: the table may be mostly empty.
 #[derive(Debug, Clone)]
 pub(crate) struct JointLikelihood {
-    statistics: JointStatistics,
+    pub(crate) statistics: JointStatistics,
     settings: Settings,
     classes: usize,
 }

@@ -85,6 +85,18 @@ impl FamilyLikelihood {
         }
     }
 
+    /// Where the columns stand in the batches that are scored.
+    pub(crate) fn columns_mut(&mut self) -> &mut [usize] {
+        match self {
+            FamilyLikelihood::Categorical(column, _)
+            | FamilyLikelihood::Bernoulli(column, _)
+            | FamilyLikelihood::Number(column, ..)
+            | FamilyLikelihood::Text(column, _) => std::slice::from_mut(column),
+            FamilyLikelihood::Joint(joint) => &mut joint.statistics.columns,
+            FamilyLikelihood::Group(group) => &mut group.columns,
+        }
+    }
+
     /// How the family of a column of numbers was chosen, if nobody asked for one.
     pub(crate) fn choice(&self) -> Option<&Choice> {
         match self {

@@ -18,11 +18,10 @@ use discriminant::{GroupEstimate, GroupStatistics};
 use joint::{JointEstimate, JointLikelihood, JointStatistics};
 use likelihood::{FamilyLikelihood, Unseen};
 use num_rational::BigRational;
-use number::{NumberEstimate, NumberStatistics};
+use number::{Fitted, NumberEstimate, NumberStatistics};
 use text::TextStatistics;
 use text::estimate::TextEstimate;
 use text::likelihood::TextLikelihood;
-use text::summary::TextSummary;
 
 use crate::batch::Batch;
 use crate::error::{Error, Result};
@@ -116,22 +115,6 @@ impl FamilyStatistics {
             FamilyStatistics::Joint(joint) => &joint.columns,
             FamilyStatistics::Group(group) => &group.columns,
         }
-    }
-
-    fn columns_mut(&mut self) -> &mut [usize] {
-        match self {
-            FamilyStatistics::Category(column, _)
-            | FamilyStatistics::Number(column, _)
-            | FamilyStatistics::Text(column, _) => std::slice::from_mut(column),
-            FamilyStatistics::Joint(joint) => &mut joint.columns,
-            FamilyStatistics::Group(group) => &mut group.columns,
-        }
-    }
-
-    /// The same factor in a table whose columns stand elsewhere.
-    pub(crate) fn moved(mut self, place: impl Fn(usize) -> usize) -> Self {
-        self.columns_mut().iter_mut().for_each(|column| *column = place(*column));
-        self
     }
 
     /// The weights of values or combinations; a column of numbers or of text has none.
@@ -397,6 +380,29 @@ impl FamilyStatistics {
             None => Prepared::Categorical(estimate),
         })
     }
+
+    /// What [`prepare`](Self::prepare) gives, but nothing is chosen or fitted that a model of these statistics has already.
+    pub(crate) fn prepare_again<'a>(
+        &'a self,
+        schema: &Schema,
+        settings: &'a Settings,
+        found: &FamilyLikelihood,
+    ) -> Result<Prepared<'a, f64>> {
+        Ok(match (self, found) {
+            (FamilyStatistics::Number(column, number), FamilyLikelihood::Number(_, fitted, choice)) => {
+                let (name, fitted) = (&schema.columns[*column].name, Fitted::clone(fitted));
+                Prepared::Number(NumberEstimate::again(number, settings, name, fitted, choice.clone())?)
+            }
+            (FamilyStatistics::Text(_, text), FamilyLikelihood::Text(_, found)) => {
+                Prepared::Text(Box::new(TextEstimate::again(text, settings, found.formula)))
+            }
+            (FamilyStatistics::Group(group), FamilyLikelihood::Group(found)) => {
+                let normals = Some(found.normals.clone());
+                Prepared::Group(GroupEstimate::again(group, settings, schema, normals)?)
+            }
+            _ => self.prepare(schema, settings)?,
+        })
+    }
 }
 
 impl Prepared<'_, f64> {
@@ -477,7 +483,7 @@ pub(crate) enum Prepared<'a, T> {
     Group(GroupEstimate<'a>),
 }
 
-impl<'a, T: Scalar> Prepared<'a, T> {
+impl<T: Scalar> Prepared<'_, T> {
     pub(crate) fn family(&self) -> FeatureFamily {
         match self {
             Prepared::Categorical(_) => FeatureFamily::Of(Family::Categorical),
@@ -494,30 +500,6 @@ impl<'a, T: Scalar> Prepared<'a, T> {
         match self {
             Prepared::Categorical(estimate) | Prepared::Bernoulli(estimate, _) => Some(&estimate.values),
             Prepared::Joint(..) | Prepared::Number(_) | Prepared::Text(_) | Prepared::Group(_) => None,
-        }
-    }
-
-    /// The distributions of the classes, if the column holds numbers.
-    pub(crate) fn number(&self) -> Option<&NumberEstimate<'a>> {
-        match self {
-            Prepared::Number(estimate) => Some(estimate),
-            _ => None,
-        }
-    }
-
-    /// What a column of text comes to, with so many of its tokens, and the weight of the rows without a document.
-    pub(crate) fn text_summary(&self, prior: &[f64], top: usize) -> Option<(TextSummary, Vec<f64>)> {
-        match self {
-            Prepared::Text(estimate) => Some(TextSummary::new(estimate, prior, top)),
-            _ => None,
-        }
-    }
-
-    /// The distributions of the classes, if several columns of numbers belong together.
-    pub(crate) fn group(&self) -> Option<&GroupEstimate<'_>> {
-        match self {
-            Prepared::Group(estimate) => Some(estimate),
-            _ => None,
         }
     }
 

@@ -118,7 +118,7 @@ impl ModelFile {
                 words.read(batch.text(*column), text)?;
             }
         }
-        Model::new(&statistics, &self.settings)
+        Model::new(&statistics, &self.settings, |_| true)
     }
 }
 

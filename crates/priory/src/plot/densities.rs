@@ -202,7 +202,7 @@ fn spread(feature: &FeatureSummary, column: &str) -> (Vec<f64>, Vec<f64>) {
         return (means.collect(), deviations.collect());
     }
     let of = |name: &str| feature.parameters.iter().find(|(is, _)| *is == name);
-    let of = |name: &str| of(name).map_or_else(Vec::new, |(_, values)| values.clone());
+    let of = |name: &str| of(name).map_or_else(Vec::new, |(_, values)| values.to_vec());
     (of("mean"), of("standard deviation"))
 }
 

@@ -6,7 +6,7 @@ mod densities;
 mod regions;
 pub mod svg;
 
-use crate::{Error, FeatureSummary, Kind, Learnt, Model, NumberFamily, Result, Summary, TOP_TOKENS};
+use crate::{Error, FeatureSummary, Features, Kind, Learnt, Model, NumberFamily, Result, Summary};
 
 pub use axis::{Tick, ticks};
 pub use contour::Piece;
@@ -81,17 +81,17 @@ pub const MOST_PANELS: usize = 24;
 #[derive(Debug)]
 pub struct Subject<'a> {
     learnt: &'a Learnt,
-    model: Model,
+    model: &'a Model,
     summary: Summary,
 }
 
 impl<'a> Subject<'a> {
-    /// Estimates the model and what is said of it.
+    /// Lays open the model that was estimated from what was learnt.
     ///
     /// # Errors
-    /// If there are no rows, or the settings do not suit them.
-    pub fn new(learnt: &'a Learnt) -> Result<Self> {
-        Ok(Subject { learnt, model: learnt.estimate()?, summary: learnt.summary(TOP_TOKENS)? })
+    /// If the model was estimated from something else.
+    pub fn new(learnt: &'a Learnt, model: &'a Model) -> Result<Self> {
+        Ok(Subject { learnt, model, summary: learnt.summary(model, 0)? })
     }
 
     /// The columns that have pictures, those first that help most. A joint table has one picture, a group one for each
@@ -100,9 +100,8 @@ impl<'a> Subject<'a> {
     /// # Errors
     /// If the columns cannot be ranked.
     pub fn ranked(&self) -> Result<Vec<String>> {
-        let features = self.learnt.features()?;
-        let used = features.ranked.iter().filter(|rank| rank.used);
-        let columns = used.flat_map(|rank| match rank.kind {
+        let features = Features::of(&self.learnt.statistics.canonical(), self.model)?;
+        let columns = features.ranked.iter().flat_map(|rank| match rank.kind {
             Kind::Text => &[],
             Kind::Joint => &rank.columns[..1],
             Kind::Category | Kind::Number | Kind::Moments | Kind::Group => &rank.columns[..],
@@ -162,7 +161,7 @@ impl<'a> Subject<'a> {
             Kind::Number | Kind::Moments | Kind::Group => {
                 let counted = self.counted(name, kind)?;
                 let counted = counted.as_deref();
-                Drawing::Densities(Densities::new(&self.model, feature, name, counted, detail.points)?)
+                Drawing::Densities(Densities::new(self.model, feature, name, counted, detail.points)?)
             }
         };
         // One column of a group is drawn by itself; a joint table is drawn as a whole.
@@ -199,7 +198,7 @@ impl<'a> Subject<'a> {
             true => across_is.family.to_string(), // both are in one group
             false => format!("{}, {}", across_is.family, up_is.family),
         };
-        let drawing = Drawing::Regions(Regions::new(&self.model, names, ranges, detail.map)?);
+        let drawing = Drawing::Regions(Regions::new(self.model, names, ranges, detail.map)?);
         Ok(Panel { title: format!("{up} over {across}"), family, drawing })
     }
 
@@ -212,7 +211,7 @@ impl<'a> Subject<'a> {
         let position = schema.position(name);
         let kind = position.map(|position| schema.columns[position].kind);
         let is_it = |feature: &&FeatureSummary| match kind {
-            Some(kind @ (Kind::Joint | Kind::Group)) => feature.kind == kind.name(),
+            Some(kind @ (Kind::Joint | Kind::Group)) => feature.kind == kind,
             _ => feature.name == name,
         };
         match (self.summary.features.iter().find(is_it), kind) {
@@ -245,7 +244,7 @@ impl Bars {
         kept.sort_by(|&a, &b| weight(b).total_cmp(&weight(a)));
         kept.truncate(most);
         kept.sort_unstable();
-        let value = |i: usize| (feature.values[i].value.clone(), feature.values[i].probability.clone());
+        let value = |i: usize| (feature.values[i].value.clone(), feature.values[i].probability.to_vec());
         Bars { more: feature.values.len() - kept.len(), values: kept.into_iter().map(value).collect() }
     }
 

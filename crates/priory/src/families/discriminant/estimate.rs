@@ -32,6 +32,19 @@ impl<'a> GroupEstimate<'a> {
         settings: &'a Settings,
         schema: &Schema,
     ) -> Result<Self> {
+        GroupEstimate::again(statistics, settings, schema, None)
+    }
+
+    /// The same where the distributions may be fitted already.
+    ///
+    /// # Errors
+    /// As for [`new`](Self::new).
+    pub(crate) fn again(
+        statistics: &'a GroupStatistics,
+        settings: &'a Settings,
+        schema: &Schema,
+        normals: Option<Normals>,
+    ) -> Result<Self> {
         statistics.check_size(statistics.classes.len())?;
         let classes: Vec<Spread> = statistics.classes.iter().map(Spread::read).collect();
         let pooled = statistics.pooled();
@@ -43,7 +56,8 @@ impl<'a> GroupEstimate<'a> {
         });
         let everybody = everybody.collect::<Result<Vec<_>>>()?;
         let discriminant = settings.discriminant.unwrap_or_default();
-        let normals = fit(&classes, &everybody, discriminant, settings.variance_floor);
+        let normals =
+            normals.unwrap_or_else(|| fit(&classes, &everybody, discriminant, settings.variance_floor));
         let is_incomplete = (statistics.classes.iter()).any(|sums| {
             !sums.alone.is_empty() || sums.moments.iter().any(|column| !column.missing.is_zero())
         });

@@ -25,7 +25,7 @@ mod triangle;
 use std::collections::BTreeMap;
 
 pub(crate) use estimate::GroupEstimate;
-pub(crate) use normal::{GroupLikelihood, Normals};
+pub(crate) use normal::{Covariance, GroupLikelihood, Normals};
 
 use crate::error::{Error, Result};
 use crate::exact::ExactSum;

@@ -144,8 +144,8 @@ impl Normals {
 /// The log-densities that scoring adds up.
 #[derive(Debug, Clone)]
 pub(crate) struct GroupLikelihood {
-    columns: Vec<usize>,
-    normals: Normals,
+    pub(crate) columns: Vec<usize>,
+    pub(crate) normals: Normals,
     complete: Ready,
 }
 

@@ -11,6 +11,7 @@
 //! later one must be better by a margin. Supervised cuts (`mdl`) cannot be judged like this, and ranges, binomials and
 //! mixtures are left to those who ask for them: kernels and histograms do their work.
 
+use super::HOW_TO_KEEP_NUMBERS;
 use super::family::{How, NumberFamily};
 use super::kernel;
 use super::numbers::{NumberColumn, Numbers, unit};
@@ -53,7 +54,7 @@ pub(crate) fn choose(rest: &WithoutOne<'_>, smoother: &Smoother<f64>, name: &str
     if !column.pooled.variance.is_finite() || column.is_too_close() {
         if !spectrum {
             return Err(Error::Settings(format!(
-                "`{name}` cannot be {}: its numbers are too large, and only its sums were kept; train it as a number",
+                "`{name}` cannot be {}: its numbers are too large, and only its sums were kept; {HOW_TO_KEEP_NUMBERS}",
                 NumberFamily::Student
             )));
         }

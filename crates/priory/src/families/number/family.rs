@@ -8,7 +8,10 @@ use serde::{Deserialize, Serialize};
 use super::density::Fitted;
 use super::numbers::NumberColumn;
 use super::without_one::{Own, WithoutOne};
-use super::{histogram, kernel, log_normal, mdl, mixture, normal, scale, student, tree, uniform, values};
+use super::{
+    HOW_TO_KEEP_NUMBERS, histogram, kernel, log_normal, mdl, mixture, normal, scale, student, tree, uniform,
+    values,
+};
 use crate::error::{Error, Result};
 use crate::estimate::Smoother;
 use crate::settings::VarianceFloor;
@@ -201,7 +204,7 @@ impl NumberFamily {
         let refuse = |why: String| Err(Error::Settings(format!("`{name}` cannot be {self}: {why}")));
         let (needs, support) = self.ask(|family| (family.needs(), family.support()));
         if !spectrum && needs != Needs::Sums {
-            return refuse("only its sums were kept; train it as a number".into());
+            return refuse(format!("only its sums were kept; {HOW_TO_KEEP_NUMBERS}"));
         }
         if needs != Needs::Numbers && !column.pooled.variance.is_finite() {
             return refuse("its numbers are too large; try histogram".into());

@@ -51,6 +51,10 @@ use crate::spectrum::Spectrum;
 /// The most bins in which the weight of classes is compared.
 const MOST_BINS: f64 = 64.0;
 
+/// What to do about a column of which only sums were kept, as they are of one that is called Gaussian in training.
+pub(crate) const HOW_TO_KEEP_NUMBERS: &str =
+    "train it without a family, and choose gaussian or any other afterwards";
+
 /// Exact moments of each class, with the missing values counted beside them; and the spectrum, if it is kept.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct NumberStatistics {
@@ -218,6 +222,26 @@ impl<'a> NumberEstimate<'a> {
         let how = How { floor: settings.variance_floor, smoother: &smoother };
         let fitted = family.fit(&column, &how);
         let own = OnceLock::new();
+        Ok(NumberEstimate { statistics, column, smoother, settings, family, choice, fitted, own })
+    }
+
+    /// The same of numbers that are fitted already. If nobody asked for a family, it was chosen.
+    ///
+    /// # Errors
+    /// As for [`new`](Self::new).
+    pub(crate) fn again(
+        statistics: &'a NumberStatistics,
+        settings: &'a Settings,
+        name: &str,
+        fitted: Fitted,
+        choice: Option<Choice>,
+    ) -> Result<Self> {
+        let chosen = choice.as_ref().map(|choice| choice.family);
+        let Some(family) = asked_for(settings, name)?.or(chosen) else {
+            return NumberEstimate::new(statistics, settings, name);
+        };
+        let column = Arc::new(NumberColumn::read(statistics, None));
+        let (smoother, own) = (number_smoother(settings, name)?, OnceLock::new());
         Ok(NumberEstimate { statistics, column, smoother, settings, family, choice, fitted, own })
     }
 

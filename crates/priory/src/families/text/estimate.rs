@@ -95,6 +95,40 @@ pub(crate) struct Extra {
 }
 
 impl Formula {
+    /// What the settings say of a column, or its counts where they leave that open.
+    fn new(
+        statistics: &TextStatistics,
+        settings: &Settings,
+        column: &str,
+        family: TextFamily,
+    ) -> Result<Self> {
+        let mut formula = Formula { family, amounts: Amounts::Each(1.0) };
+        formula.amounts = match settings.text_smoothing_of(column) {
+            Smoothing::None => Amounts::Each(0.0),
+            Smoothing::Lidstone(alpha) => Amounts::Each(*alpha),
+            Smoothing::Auto => Amounts::Each(match &statistics.whole {
+                Some(whole) => whole.pseudocount.unwrap_or(1.0),
+                None => chosen_pseudocount(statistics, &formula),
+            }),
+            Smoothing::Pair { present, absent } => Amounts::Pair { present: *present, absent: *absent },
+            Smoothing::Background(lambda) => Amounts::Background(*lambda),
+            Smoothing::Dirichlet(_) => {
+                return Err(Error::Settings(format!(
+                    "`{column}` is text, which has no dirichlet pseudocounts; choose none, laplace, lidstone, background or pseudocounts"
+                )));
+            }
+        };
+        let no_pseudocounts =
+            formula.zero_is_impossible() || matches!(formula.amounts, Amounts::Background(_));
+        if formula.is_complement() && no_pseudocounts {
+            return Err(Error::Settings(format!(
+                "the {} model of `{column}` needs pseudocounts: choose laplace or lidstone",
+                family.name()
+            )));
+        }
+        Ok(formula)
+    }
+
     /// Whether x is 1 for every token that is there.
     pub(crate) fn counts_presence(&self) -> bool {
         matches!(self.family, TextFamily::Bernoulli | TextFamily::Presence | TextFamily::ComplementPresence)
@@ -293,34 +327,20 @@ impl<'a> TextEstimate<'a> {
         let family =
             chosen_family(settings, column, statistics.settings.tokens.style, statistics.totals.classes())?;
         let statistics = limited(statistics, &settings.text);
-        let mut formula = Formula { family, amounts: Amounts::Each(1.0) };
-        formula.amounts = match settings.text_smoothing_of(column) {
-            Smoothing::None => Amounts::Each(0.0),
-            Smoothing::Lidstone(alpha) => Amounts::Each(*alpha),
-            Smoothing::Auto => Amounts::Each(match &statistics.whole {
-                Some(whole) => whole.pseudocount.unwrap_or(1.0),
-                None => chosen_pseudocount(&statistics, &formula),
-            }),
-            Smoothing::Pair { present, absent } => Amounts::Pair { present: *present, absent: *absent },
-            Smoothing::Background(lambda) => Amounts::Background(*lambda),
-            Smoothing::Dirichlet(_) => {
-                return Err(Error::Settings(format!(
-                    "`{column}` is text, which has no dirichlet pseudocounts; choose none, laplace, lidstone, background or pseudocounts"
-                )));
-            }
-        };
-        let no_pseudocounts =
-            formula.zero_is_impossible() || matches!(formula.amounts, Amounts::Background(_));
-        if formula.is_complement() && no_pseudocounts {
-            return Err(Error::Settings(format!(
-                "the {} model of `{column}` needs pseudocounts: choose laplace or lidstone",
-                family.name()
-            )));
-        }
+        let formula = Formula::new(&statistics, settings, column, family)?;
+        Ok(TextEstimate::with(statistics, settings, formula))
+    }
+
+    /// The same of text whose event model and smoothing are known already.
+    pub(crate) fn again(statistics: &'a TextStatistics, settings: &Settings, formula: Formula) -> Self {
+        TextEstimate::with(limited(statistics, &settings.text), settings, formula)
+    }
+
+    fn with(statistics: Cow<'a, TextStatistics>, settings: &Settings, formula: Formula) -> Self {
         let classes = 0..statistics.totals.classes();
         let row = formula.total_row();
         let totals: Vec<f64> = classes.map(|class| statistics.totals.get(row, class)).collect();
-        Ok(TextEstimate {
+        TextEstimate {
             formula,
             pooled_total: totals.iter().sum(),
             totals,
@@ -329,7 +349,7 @@ impl<'a> TextEstimate<'a> {
             statistics,
             min_documents: settings.text.min_documents,
             without_one: OnceLock::new(),
-        })
+        }
     }
 
     /// What a class counts altogether.

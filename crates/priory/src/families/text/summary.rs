@@ -1,26 +1,30 @@
 //! What a column of text has counted, and which of its tokens tell the classes apart.
 
+use serde::Serialize;
+
 use super::estimate::{Amounts, TextEstimate};
 use super::likelihood::TextLikelihood;
 use super::{DOCUMENTS_ROW, MISSING_ROW, TERMS_ROW};
+use crate::model::Model;
+use crate::report::ByClass;
 
 /// A column of text laid open.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
 pub struct TextSummary {
     /// How many different tokens the model knows.
     pub tokens: usize,
     /// What is added to each count, if it is the same for all.
     pub pseudocount: Option<f64>,
     /// The weight of the documents of each class.
-    pub documents: Vec<f64>,
+    pub documents: ByClass<f64>,
     /// What the tokens of each class count altogether.
-    pub terms: Vec<f64>,
+    pub terms: ByClass<f64>,
     /// For each class the tokens that speak for it most, the most telling first.
-    pub telling: Vec<Vec<TellingToken>>,
+    pub telling: ByClass<Vec<TellingToken>>,
 }
 
 /// A token that speaks for a class.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TellingToken {
     /// The token.
     pub token: String,
@@ -34,10 +38,17 @@ pub struct TellingToken {
 
 impl TextSummary {
     /// The rows without a document are counted apart: their weight for each class comes second.
-    pub(crate) fn new(estimate: &TextEstimate<'_>, prior: &[f64], top: usize) -> (Self, Vec<f64>) {
+    pub(crate) fn new(
+        estimate: &TextEstimate<'_>,
+        likelihood: &TextLikelihood,
+        model: &Model,
+        top: usize,
+    ) -> (Self, ByClass<f64>) {
         let statistics = &estimate.statistics;
-        let row =
-            |row: usize| (0..estimate.classes()).map(|class| statistics.totals.get(row, class)).collect();
+        let classes = model.shared_classes();
+        let row = |row: usize| {
+            ByClass::new(classes, (0..estimate.classes()).map(|class| statistics.totals.get(row, class)))
+        };
         let summary = TextSummary {
             tokens: statistics.tokens.len(),
             pseudocount: match estimate.formula.amounts {
@@ -46,21 +57,25 @@ impl TextSummary {
             },
             documents: row(DOCUMENTS_ROW),
             terms: row(TERMS_ROW),
-            telling: telling(estimate, prior, top),
+            telling: ByClass::new(classes, telling(estimate, likelihood, model.prior(), top)),
         };
         (summary, row(MISSING_ROW))
     }
 }
 
 /// The tokens that add most to the documents of each class on average: evidence times the share of documents.
-fn telling(estimate: &TextEstimate<'_>, prior: &[f64], top: usize) -> Vec<Vec<TellingToken>> {
+fn telling(
+    estimate: &TextEstimate<'_>,
+    likelihood: &TextLikelihood,
+    prior: &[f64],
+    top: usize,
+) -> Vec<Vec<TellingToken>> {
     let statistics = &estimate.statistics;
     let mut found: Vec<Vec<(f64, usize, f64)>> = vec![Vec::new(); estimate.classes()];
     if top == 0 {
         return vec![Vec::new(); estimate.classes()];
     }
-    let likelihood = TextLikelihood::new(estimate);
-    for token in 0..statistics.tokens.len() {
+    for token in 0..statistics.tokens.len().min(likelihood.tokens.len()) {
         let logs = likelihood.of_token(token, 1.0);
         for cell in statistics.counts.cells(token) {
             let class = cell.class as usize;
