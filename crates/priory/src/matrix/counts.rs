@@ -10,7 +10,7 @@
 
 use super::gaussian::read_shape;
 use super::{Index, Odd, SparseRow, check};
-use crate::moments::engine::{Loop, vectorized};
+use crate::moments::engine::vectorized;
 use crate::moments::{Cells, LARGEST_WHOLE};
 
 /// The sum of every column in every class, exactly.
@@ -58,8 +58,13 @@ impl CountSums {
         weight: Option<f64>,
         negative_allowed: bool,
     ) -> Result<(), Odd> {
-        let (mut fit, mut plain) = (Ok(()), false);
-        vectorized(Look { row, columns: self.columns, fit: &mut fit, plain: &mut plain });
+        let columns = self.columns;
+        let (fit, plain) = vectorized(
+            #[inline(always)]
+            move || {
+                (row.check_columns(columns), row.values.iter().fold(true, |plain, &x| plain & is_plain(x)))
+            },
+        );
         fit?;
         if !plain {
             check(row.values, negative_allowed)?;
@@ -179,24 +184,12 @@ fn add_entries(cells: &mut Cells, entries: impl Iterator<Item = (usize, f64)>, w
     }
 }
 
-/// Finds out whether all entries stand in columns that exist, and whether they are what most are: whole, not negative,
-/// and small.
-struct Look<'a, I> {
-    row: SparseRow<'a, I>,
-    columns: usize,
-    fit: &'a mut Result<(), Odd>,
-    plain: &'a mut bool,
-}
-
-impl<I: Index> Loop for Look<'_, I> {
-    #[inline(always)]
-    fn run(self) {
-        /// Has no room for digits after the point: adding it rounds to a whole number.
-        const ROUND: f64 = 4_503_599_627_370_496.0; // 2^52
-        let is_plain = |x: f64| (0.0..=LARGEST_WHOLE).contains(&x) & ((x + ROUND) - ROUND == x);
-        *self.fit = self.row.check_columns(self.columns);
-        *self.plain = self.row.values.iter().fold(true, |plain, &x| plain & is_plain(x));
-    }
+/// Whether an entry is what most are: whole, not negative, and small.
+#[inline(always)]
+fn is_plain(x: f64) -> bool {
+    /// Has no room for digits after the point: adding it rounds to a whole number.
+    const ROUND: f64 = 4_503_599_627_370_496.0; // 2^52
+    (0.0..=LARGEST_WHOLE).contains(&x) & ((x + ROUND) - ROUND == x)
 }
 
 /// Turns the sums of a class into log P(column | class) of the multinomial model.

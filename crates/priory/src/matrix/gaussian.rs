@@ -9,7 +9,7 @@
 
 use std::f64::consts::PI;
 
-use crate::moments::engine::{Loop, vectorized};
+use super::dense::score_rows;
 use crate::moments::{Cells, Infinite, Moments, Table, Values};
 
 /// Weight, Σx and Σx² of every column and class.
@@ -154,16 +154,11 @@ pub(super) fn read_shape(bytes: &mut &[u8]) -> Option<(usize, usize)> {
 pub struct GaussianScores {
     columns: usize,
     means: Vec<f64>,
-    /// 1 / (2 variance).
-    precisions: Vec<f64>,
+    /// −1 / (2 variance).
+    negative_precisions: Vec<f64>,
     /// log P(class) − ½ Σ ln(2π variance).
     start: Vec<f64>,
 }
-
-/// So many rows are scored side by side, so that the parameters of a class are fetched once for all of them.
-const TILE: usize = 4;
-/// So many columns are added side by side.
-const LANES: usize = 8;
 
 impl GaussianScores {
     /// Folds means and variances, class after class, and the logarithms of the priors.
@@ -176,7 +171,7 @@ impl GaussianScores {
         GaussianScores {
             columns,
             means: means.to_vec(),
-            precisions: variances.iter().map(|variance| 0.5 / variance).collect(),
+            negative_precisions: variances.iter().map(|variance| -0.5 / variance).collect(),
             start: start.collect(),
         }
     }
@@ -189,67 +184,10 @@ impl GaussianScores {
 
     /// Writes log P(class, x) of every row.
     pub fn score(&self, values: &[f64], scores: &mut [f64]) {
-        vectorized(Work { parameters: self, values, scores });
+        let parameters = [&self.means[..], &self.negative_precisions[..]];
+        score_rows(values, parameters, self.columns, &self.start, scores, |x, [mean, negative_precision]| {
+            let d = x - mean;
+            d * d * negative_precision
+        });
     }
-}
-
-/// Rows to be scored. The order of additions is fixed and nothing is fused, so that every processor gives the same bits.
-struct Work<'a> {
-    parameters: &'a GaussianScores,
-    values: &'a [f64],
-    scores: &'a mut [f64],
-}
-
-impl Loop for Work<'_> {
-    #[inline(always)]
-    fn run(self) {
-        let Work { parameters: GaussianScores { columns, means, precisions, start }, values, scores } = self;
-        let (columns, classes) = (*columns, start.len());
-        let tiles = values.chunks(TILE * columns).zip(scores.chunks_mut(TILE * classes));
-        for (rows, scores) in tiles {
-            let classes_of = means.chunks_exact(columns).zip(precisions.chunks_exact(columns));
-            for (class, (means, precisions)) in classes_of.enumerate() {
-                if rows.len() == TILE * columns {
-                    let distances = distances::<TILE>(rows, means, precisions);
-                    for (row, distance) in distances.into_iter().enumerate() {
-                        scores[row * classes + class] = start[class] - distance;
-                    }
-                } else {
-                    for (row, x) in rows.chunks_exact(columns).enumerate() {
-                        scores[row * classes + class] =
-                            start[class] - distances::<1>(x, means, precisions)[0];
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// Σ (x − mean)² / (2 variance) of so many rows.
-#[inline(always)]
-fn distances<const N: usize>(rows: &[f64], means: &[f64], precisions: &[f64]) -> [f64; N] {
-    let columns = means.len();
-    let rows: [&[f64]; N] = std::array::from_fn(|row| &rows[row * columns..][..columns]);
-    let mut sums = [[0.0; LANES]; N];
-    let (chunks, whole) = (columns / LANES, columns / LANES * LANES);
-    for chunk in 0..chunks {
-        let at = chunk * LANES..(chunk + 1) * LANES;
-        let (means, precisions) = (&means[at.clone()], &precisions[at.clone()]);
-        for (sums, row) in sums.iter_mut().zip(rows) {
-            let row = &row[at.clone()];
-            for lane in 0..LANES {
-                let d = row[lane] - means[lane];
-                sums[lane] += d * d * precisions[lane];
-            }
-        }
-    }
-    std::array::from_fn(|row| {
-        let rest: f64 = (whole..columns)
-            .map(|column| {
-                let d = rows[row][column] - means[column];
-                d * d * precisions[column]
-            })
-            .sum();
-        sums[row].iter().sum::<f64>() + rest
-    })
 }

@@ -12,6 +12,7 @@
 mod codes;
 mod counts;
 mod covariance;
+mod dense;
 mod gaussian;
 mod labels;
 mod linear;

@@ -19,10 +19,9 @@ mod window;
 
 use index::{Index, NONE};
 use key::{is_of_numbers, number, width};
-use window::{NO_PLACE, Places, Window};
+use window::{NO_PLACE, Window};
 
 use crate::exact::ExactSum;
-use crate::moments::engine::vectorized;
 use crate::numerics::{bits_to_drop, ordered_bits};
 use crate::tally::Tally;
 
@@ -129,9 +128,7 @@ impl Spectrum {
         let mut places = [NO_PLACE; ROWS_AT_ONCE];
         for (start, some) in (0..).step_by(ROWS_AT_ONCE).zip(values.chunks(ROWS_AT_ONCE)) {
             let rows = start..start + some.len();
-            let classes = &classes[rows.clone()];
-            let (window, level) = (&self.window, self.level);
-            vectorized(Places { window, level, values: some, classes, places: &mut places });
+            self.window.places(some, &classes[rows.clone()], self.level, &mut places);
             for (row, place) in rows.zip(places) {
                 match counts.get_mut(place as usize) {
                     Some(count) => *count += 1,

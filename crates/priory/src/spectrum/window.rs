@@ -3,7 +3,7 @@
 use super::index::NONE;
 use super::key::{key_of, size, size_of};
 use super::{Cell, ROWS_AT_ONCE};
-use crate::moments::engine::Loop;
+use crate::moments::engine::vectorized;
 
 /// The ids of the cells of the largest numbers, by size, sign and class: where bits are dropped, nearly all numbers are
 /// among them. It is brought up to date when rows are to be counted.
@@ -65,27 +65,27 @@ impl Window {
         let place = (below << 1 | u64::from(is_negative)) << self.class_bits | u64::from(class);
         if is_inside { place as u32 } else { NO_PLACE }
     }
+
+    /// Writes where the ids of the cells of some numbers stand.
+    pub(super) fn places(
+        &self,
+        values: &[f64],
+        classes: &[u32],
+        level: u32,
+        places: &mut [u32; ROWS_AT_ONCE],
+    ) {
+        vectorized(
+            #[inline(always)]
+            move || {
+                for ((&x, &class), place) in values.iter().zip(classes).zip(places) {
+                    let x = x + 0.0; // −0 is 0
+                    let of_number = self.place(size(x) >> level, x.is_sign_negative(), class);
+                    // Where most bits are dropped, NaN has the size of large numbers.
+                    *place = if x.is_nan() { NO_PLACE } else { of_number };
+                }
+            },
+        );
+    }
 }
 
 pub(super) const NO_PLACE: u32 = u32::MAX;
-
-/// Numbers whose places are wanted.
-pub(super) struct Places<'a> {
-    pub(super) window: &'a Window,
-    pub(super) level: u32,
-    pub(super) values: &'a [f64],
-    pub(super) classes: &'a [u32],
-    pub(super) places: &'a mut [u32; ROWS_AT_ONCE],
-}
-
-impl Loop for Places<'_> {
-    #[inline(always)]
-    fn run(self) {
-        for ((&x, &class), place) in self.values.iter().zip(self.classes).zip(self.places) {
-            let x = x + 0.0; // −0 is 0
-            let of_number = self.window.place(size(x) >> self.level, x.is_sign_negative(), class);
-            // Where most bits are dropped, NaN has the size of large numbers.
-            *place = if x.is_nan() { NO_PLACE } else { of_number };
-        }
-    }
-}
