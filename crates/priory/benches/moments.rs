@@ -16,7 +16,8 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use priory::moments::{Moments, Table, Values, Wide};
+use priory::ExactSum;
+use priory::moments::{Moments, Table, Values};
 
 fn main() {
     println!(
@@ -77,7 +78,7 @@ fn products(rows: usize, columns: usize, classes: usize) {
     let ids: Vec<u32> = (0..rows).map(|_| (random.uniform() * classes as f64) as u32).collect();
     let pairs = columns * (columns - 1) / 2;
     let batches = |values: &[f64]| {
-        let mut sums = vec![Wide::default(); classes * pairs];
+        let mut sums = vec![ExactSum::default(); classes * pairs];
         for (values, ids) in values.chunks(BATCH * columns).zip(ids.chunks(BATCH)) {
             let table = Table { values: Values::Rows(values, columns), classes: ids, weights: &[] };
             let part = table.products(classes).expect("all values are finite");
@@ -88,7 +89,7 @@ fn products(rows: usize, columns: usize, classes: usize) {
     let (full, sums) = time(rows * pairs, || batches(&values));
     let (rounded, _) = time(rows * pairs, || batches(&whole));
     let (wide, one_by_one) = time(rows * pairs, || {
-        let mut sums = vec![Wide::default(); classes * pairs];
+        let mut sums = vec![ExactSum::default(); classes * pairs];
         for (row, &class) in values.chunks_exact(columns).zip(&ids) {
             let mut sums = sums[class as usize * pairs..].iter_mut();
             for (i, x) in row.iter().enumerate() {

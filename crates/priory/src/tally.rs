@@ -186,8 +186,9 @@ impl Tally {
 
     /// The exact weight of a class over all rows.
     pub(crate) fn class_total(&self, class: usize) -> ExactSum {
-        let mut total = ExactSum::default();
-        (0..self.rows).for_each(|row| total.merge(&self.exact(row, class)));
+        let mut total: ExactSum = self.cells.iter().skip(class).step_by(self.stride).copied().collect();
+        let residue = self.residue.iter().filter(|((_, of_class), _)| *of_class == class);
+        residue.for_each(|(_, residue)| total.merge(residue));
         total
     }
 

@@ -32,7 +32,6 @@ pub use split::{Folds, Holdout, MOST_FOLDS};
 use crate::batch::Batch;
 use crate::error::{Error, Result};
 use crate::exact::ExactSum;
-use crate::moments::Wide;
 use crate::moments::engine::vectorized;
 use crate::numerics;
 use crate::posterior::{Outcome, Scores, argmax, log_sum};
@@ -90,8 +89,8 @@ pub struct Evaluation {
     confusion: BTreeMap<(usize, usize), ExactSum>,
     weight: ExactSum,
     /// Σ w (−ln P(c)), over rows where that is finite.
-    loss: Wide,
-    brier: Wide,
+    loss: ExactSum,
+    brier: ExactSum,
     baseline_correct: ExactSum,
     /// One row for each bin once something was observed.
     calibration: Tally,

@@ -1,7 +1,8 @@
 //! Means and covariances of the columns of a matrix, for discriminant analysis.
 
 use super::gaussian::read_shape;
-use crate::moments::{Infinite, Moments, Table, Values, Wide, covariance, pair, pair_count};
+use crate::exact::ExactSum;
+use crate::moments::{Infinite, Moments, Table, Values, covariance, pair, pair_count};
 
 /// Weight, Σx, Σx² and Σxy of every class, exactly.
 #[derive(Debug, Clone)]
@@ -11,7 +12,7 @@ pub struct CovarianceSums {
     /// Of column c and class k at `c * classes + k`.
     moments: Vec<Moments>,
     /// Of class k and columns i and j at `k * pairs + pair(i, j)`.
-    products: Vec<Wide>,
+    products: Vec<ExactSum>,
 }
 
 impl CovarianceSums {
@@ -21,7 +22,7 @@ impl CovarianceSums {
             columns,
             classes,
             moments: vec![Moments::default(); columns * classes],
-            products: vec![Wide::default(); pair_count(columns) * classes],
+            products: vec![ExactSum::default(); pair_count(columns) * classes],
         }
     }
 
@@ -82,7 +83,7 @@ impl CovarianceSums {
         }
         let moments = (0..columns * classes).map(|_| Moments::read(bytes)).collect::<Option<_>>()?;
         let pairs = pair_count(columns).checked_mul(classes).filter(|&pairs| pairs <= bytes.len())?;
-        let products = (0..pairs).map(|_| Wide::read(bytes)).collect::<Option<_>>()?;
+        let products = (0..pairs).map(|_| ExactSum::read(bytes)).collect::<Option<_>>()?;
         bytes.is_empty().then_some(CovarianceSums { columns, classes, moments, products })
     }
 

@@ -1,15 +1,16 @@
 //! Whole tables, a block of rows at a time.
 //!
 //! Every row is added to the sums of its class as it comes from memory, all columns in one loop
-//! ([`add_rows`](super::pieces::add_rows)). Around that loop happens what is rare: sums go over into [`Wide`] before
+//! ([`add_rows`](super::pieces::add_rows)). Around that loop happens what is rare: sums go over into [`ExactSum`] before
 //! they could round, what the loop left over is added on its own, and a column of which much is left over gets
 //! another scale. None of this shows in the result, since every sum is exact.
 
 use std::collections::HashMap;
 
+use super::Moments;
 use super::engine::Engine;
 use super::pieces::{MOST_ROWS, SUMS, Scale, Target};
-use super::{Moments, Wide};
+use crate::exact::ExactSum;
 
 /// The class of a row that is not to be counted.
 pub const NO_CLASS: u32 = u32::MAX;
@@ -259,8 +260,8 @@ pub(super) struct Sweep {
 #[derive(Clone, Default)]
 struct Cell {
     missing: u64,
-    sum: Wide,
-    sum_of_squares: Wide,
+    sum: ExactSum,
+    sum_of_squares: ExactSum,
 }
 
 impl Sweep {
@@ -389,7 +390,7 @@ impl Sweep {
         }
     }
 
-    /// Moves the sums of one column and class over into [`Wide`].
+    /// Moves the sums of one column and class over into [`ExactSum`].
     fn empty(&mut self, column: usize, class: usize) {
         let (width, origins) = (self.width(), self.scales[column].origins());
         let cell = &mut self.cells[column * self.classes + class];
@@ -427,8 +428,8 @@ impl Cell {
 fn add_pieces<'a>(
     sums: impl Iterator<Item = &'a f64>,
     origins: [f64; SUMS],
-    sum: &mut Wide,
-    sum_of_squares: &mut Wide,
+    sum: &mut ExactSum,
+    sum_of_squares: &mut ExactSum,
 ) {
     for (i, (pieces, origin)) in sums.zip(origins).enumerate() {
         match i {

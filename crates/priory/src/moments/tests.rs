@@ -112,7 +112,7 @@ proptest! {
 
     #[test]
     fn a_product_is_the_nearest(x in hostile(), y in hostile(), w in hostile()) {
-        let (mut product, mut weighted) = (Wide::default(), Wide::default());
+        let (mut product, mut weighted) = (ExactSum::default(), ExactSum::default());
         product.add_product(x, y);
         weighted.add_weighted_product(w, x, y);
         assert_nearest(product.value(), &(exact(x) * exact(y)));
@@ -121,7 +121,7 @@ proptest! {
 
     #[test]
     fn a_covariance_is_the_nearest(pairs in prop::collection::vec((hostile(), hostile(), weight()), 1..20)) {
-        let [mut n, mut x, mut y, mut xy] = [0; 4].map(|_| Wide::default());
+        let [mut n, mut x, mut y, mut xy] = [0; 4].map(|_| ExactSum::default());
         let mut truth = [0; 4].map(|_| BigRational::zero());
         for &(a, b, w) in &pairs {
             n.add(w);
@@ -153,13 +153,13 @@ proptest! {
         let mut rest = &written[..];
         prop_assert_eq!(Moments::read(&mut rest), Some(moments));
         prop_assert!(rest.is_empty());
-        prop_assert_eq!(Wide::read(&mut &written[..3]), None);
+        prop_assert_eq!(ExactSum::read(&mut &written[..3]), None);
     }
 
     #[test]
     fn bytes_of_a_stranger_are_refused_or_canonical(noise in prop::collection::vec(any::<u8>(), 0..12)) {
         let mut rest = &noise[..];
-        if let Some(wide) = Wide::read(&mut rest) {
+        if let Some(wide) = ExactSum::read(&mut rest) {
             let mut again = Vec::new();
             wide.write(&mut again);
             prop_assert_eq!(&again[..], &noise[..noise.len() - rest.len()]);
@@ -214,8 +214,8 @@ fn one_by_one(columns: &[Vec<f64>], ids: &[u32], weights: &[f64], classes: usize
 }
 
 /// Σ w x y of every pair, product by product.
-fn products_one_by_one(columns: &[Vec<f64>], ids: &[u32], weights: &[f64], classes: usize) -> Vec<Wide> {
-    let mut products = vec![Wide::default(); classes * products::pair_count(columns.len())];
+fn products_one_by_one(columns: &[Vec<f64>], ids: &[u32], weights: &[f64], classes: usize) -> Vec<ExactSum> {
+    let mut products = vec![ExactSum::default(); classes * products::pair_count(columns.len())];
     for (row, &id) in ids.iter().enumerate().filter(|(_, id)| **id != NO_CLASS) {
         let first = id as usize * products::pair_count(columns.len());
         for i in 0..columns.len() {
@@ -386,6 +386,6 @@ fn empty_tables_have_empty_moments() {
         assert_eq!(no_columns.moments(2).unwrap(), vec![]);
         assert_eq!(no_columns.products(2).unwrap(), vec![]);
     }
-    assert_eq!(no_class.products(3).unwrap(), vec![Wide::default(); 3]);
+    assert_eq!(no_class.products(3).unwrap(), vec![ExactSum::default(); 3]);
     assert_eq!(bytes(&[Moments::default()]).len(), 16);
 }
