@@ -186,14 +186,14 @@ fn push_shifted(logs: &[f64], shifted: &mut Vec<f64>) -> f64 {
 }
 
 /// Divides each of these by their sum, which it returns.
-fn divide_by_sum(terms: &mut [f64]) -> f64 {
+pub(crate) fn divide_by_sum(terms: &mut [f64]) -> f64 {
     let sum = terms.iter().sum();
     terms.iter_mut().for_each(|p| *p /= sum);
     sum
 }
 
 /// Replaces each x, which is zero or less, by exp(x), to the bit as [`exp_of_negative`] does.
-fn exponentiate(xs: &mut [f64]) {
+pub(crate) fn exponentiate(xs: &mut [f64]) {
     const AT_ONCE: usize = 64;
     vectorized(
         #[inline(always)]
@@ -214,7 +214,7 @@ const NORMAL_FROM: f64 = -700.0;
 
 /// exp(x) for x of zero or less. Most classes of many are so unlikely that it is zero, and no more is asked then.
 #[inline]
-pub(crate) fn exp_of_negative(x: f64) -> f64 {
+fn exp_of_negative(x: f64) -> f64 {
     const ZERO_BELOW: f64 = -745.5; // half the smallest f64 is exp(−745.133…)
     if x >= NORMAL_FROM {
         numerics::exp(x)

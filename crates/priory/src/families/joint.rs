@@ -21,7 +21,7 @@ use crate::tally::Tally;
 use crate::vocabulary::Vocabulary;
 
 /// More cells than this, classes included, are refused: nobody has the data to fill them.
-pub(crate) const MOST_CELLS: usize = 1 << 20;
+pub(crate) const MOST_JOINT_CELLS: usize = 1 << 20;
 
 /// The row of the tally for rows that belong to no cell; cell i has row i + 1.
 const INCOMPLETE_ROW: usize = 0;
@@ -144,13 +144,13 @@ impl JointStatistics {
     }
 
     fn too_large(&self, cells: String, classes: usize) -> Error {
-        Error::JointTooLarge { columns: self.columns.len(), classes, cells, limit: MOST_CELLS }
+        Error::JointTooLarge { columns: self.columns.len(), classes, cells, limit: MOST_JOINT_CELLS }
     }
 
     /// Refuses a table with more cells than anybody can fill.
     pub(crate) fn check_size(&self, classes: usize) -> Result<()> {
         let cells = self.values.iter().fold(BigUint::from(classes), |cells, values| cells * values.len());
-        if cells <= BigUint::from(MOST_CELLS) {
+        if cells <= BigUint::from(MOST_JOINT_CELLS) {
             return Ok(());
         }
         Err(self.too_large(cells.to_string(), classes))

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::container::{Container, Section, refused};
 use crate::error::Result;
 use crate::exact::ExactSum;
-use crate::families::discriminant::{Alone, GroupStatistics, GroupSums};
+use crate::families::discriminant::{GroupStatistics, GroupSums, KnownWithout};
 use crate::moments::{Moments, pair_count};
 
 /// The moments of each class and column; the products of each class and pair; and, where values are missing, what columns
@@ -76,7 +76,7 @@ fn read_alone(file: &mut Container<'_>, classes: &mut [GroupSums], columns: usiz
         if class >= classes.len() || i >= columns || j >= columns || i == j || !weight.is_positive() {
             return Err(invalid());
         }
-        classes[class].alone.insert((i, j), Alone { weight, sum });
+        classes[class].alone.insert((i, j), KnownWithout { weight, sum });
     }
     if sums.is_empty() { Ok(()) } else { Err(invalid()) }
 }

@@ -10,7 +10,8 @@
 use std::f64::consts::PI;
 
 use super::dense::score_rows;
-use crate::moments::{Cells, Infinite, Moments, Table, Values};
+use super::{begin_bytes, merge_each, read_shape};
+use crate::moments::{Cells, Infinite, Moments, Observations, Values};
 
 /// Weight, Σx and Σx² of every column and class.
 #[derive(Debug, Clone)]
@@ -57,28 +58,24 @@ impl GaussianSums {
     /// If the lengths do not agree, or a class is out of range.
     pub fn observe(&mut self, values: &[f64], classes: &[u32], weights: &[f64]) -> Result<(), Infinite> {
         let values = Values::Rows(values, self.columns);
-        let sums = Table { values, classes, weights }.sums(self.classes)?;
+        let sums = Observations { values, classes, weights }.sums(self.classes)?;
         let moments = self.moments.chunks_exact_mut(self.classes.max(1));
         sums.columns().zip(moments).for_each(|(sums, moments)| sums.add_to(moments));
         for (row, &class) in classes.iter().enumerate() {
-            match weights.get(row) {
-                None => self.weights.add_whole(class as usize, 1),
-                Some(&weight) => self.weights.add(class as usize, weight),
-            }
+            self.weights.add_row(class as usize, weights.get(row).copied());
         }
-        if weights.is_empty() {
-            sums.columns().zip(&mut self.everybody).for_each(|(sums, all)| sums.add_all_to(all));
-        } else {
-            let sums = Table { values, classes: &vec![0; classes.len()], weights: &[] }.sums(1)?;
-            sums.columns().zip(&mut self.everybody).for_each(|(sums, all)| sums.add_all_to(all));
-        }
+        let unweighted = match weights {
+            [] => sums,
+            _ => Observations { values, classes: &vec![0; classes.len()], weights: &[] }.sums(1)?,
+        };
+        unweighted.columns().zip(&mut self.everybody).for_each(|(sums, all)| sums.add_all_to(all));
         Ok(())
     }
 
     /// Adds what another part of the rows came to.
     pub fn merge(&mut self, other: &GaussianSums) {
-        self.moments.iter_mut().zip(&other.moments).for_each(|(all, sum)| all.merge(sum));
-        self.everybody.iter_mut().zip(&other.everybody).for_each(|(all, sum)| all.merge(sum));
+        merge_each(&mut self.moments, &other.moments, Moments::merge);
+        merge_each(&mut self.everybody, &other.everybody, Moments::merge);
         self.weights.merge(&other.weights, |class| class);
     }
 
@@ -114,9 +111,7 @@ impl GaussianSums {
 
     /// The canonical bytes: the same rows give the same, in whatever order and split they came.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut out = Vec::new();
-        out.extend_from_slice(&(self.columns as u64).to_le_bytes());
-        out.extend_from_slice(&(self.classes as u64).to_le_bytes());
+        let mut out = begin_bytes(self.columns, self.classes);
         self.moments.iter().chain(&self.everybody).for_each(|moments| moments.write(&mut out));
         self.weights.write(&mut out);
         out
@@ -136,17 +131,6 @@ impl GaussianSums {
         let weights = Cells::read(bytes, classes)?;
         bytes.is_empty().then_some(GaussianSums { columns, classes, moments, everybody, weights })
     }
-}
-
-/// Two numbers off the front of some bytes.
-pub(super) fn read_shape(bytes: &mut &[u8]) -> Option<(usize, usize)> {
-    let (first, rest) = bytes.split_first_chunk()?;
-    let (second, rest) = rest.split_first_chunk()?;
-    *bytes = rest;
-    Some((
-        usize::try_from(u64::from_le_bytes(*first)).ok()?,
-        usize::try_from(u64::from_le_bytes(*second)).ok()?,
-    ))
 }
 
 /// The log-density with its constants folded.

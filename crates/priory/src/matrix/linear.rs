@@ -4,7 +4,7 @@
 //! word that is not there does not matter, however impossible it would be.
 
 use super::dense::score_rows;
-use super::{Index, Odd, SparseRow, SparseRows, check};
+use super::{Index, InvalidEntry, SparseRow, SparseRows, check};
 use crate::lines::{LANES, Line, Lines};
 use crate::moments::engine::{ask, vectorized};
 
@@ -72,12 +72,16 @@ impl LinearScores {
     /// let mut scored = [0.0; 4];
     /// scores.score_sparse(SparseRows { starts: &[0, 1, 3], columns: &[1, 0, 1], values: &[3.0, 1.0, 1.0] }, &mut scored)?;
     /// assert_eq!(scored, [13.0, 32.0, 11.5, 26.0]);
-    /// # Ok::<(), priory::matrix::Odd>(())
+    /// # Ok::<(), priory::matrix::InvalidEntry>(())
     /// ```
     ///
     /// # Errors
     /// If an entry is not finite, or beyond the columns.
-    pub fn score_sparse<I: Index>(&self, rows: SparseRows<'_, I>, scores: &mut [f64]) -> Result<(), Odd> {
+    pub fn score_sparse<I: Index>(
+        &self,
+        rows: SparseRows<'_, I>,
+        scores: &mut [f64],
+    ) -> Result<(), InvalidEntry> {
         rows.check()?;
         let work = SparseWork { weights: self, rows, scores: &mut *scores };
         vectorized(
@@ -129,7 +133,7 @@ struct SparseWork<'a, I> {
 impl<'a, I: Index> SparseWork<'a, I> {
     /// Classes that take `WIDTH` lines.
     #[inline(always)]
-    fn score_few<const WIDTH: usize>(self) -> Result<(), Odd> {
+    fn score_few<const WIDTH: usize>(self) -> Result<(), InvalidEntry> {
         let weights = self.weights.by_column.of_width::<WIDTH>();
         self.score([Line::default(); WIDTH], |column| weights.get(column).map(|lines| &lines[..]))
     }
@@ -140,7 +144,7 @@ impl<'a, I: Index> SparseWork<'a, I> {
         self,
         mut sums: impl AsMut<[Line]>,
         of_column: impl Fn(usize) -> Option<&'a [Line]>,
-    ) -> Result<(), Odd> {
+    ) -> Result<(), InvalidEntry> {
         let SparseRows { columns, values, .. } = self.rows;
         let ask_for = |column: &I| of_column(column.column()).into_iter().for_each(ask);
         columns.iter().take(AHEAD).for_each(ask_for);
@@ -152,7 +156,7 @@ impl<'a, I: Index> SparseWork<'a, I> {
             sums.copy_from_slice(&self.weights.start);
             for (column, &x) in entries.by_ref().take(length) {
                 later.next().into_iter().for_each(ask_for);
-                let weights = of_column(column.column()).ok_or(Odd::Beyond)?;
+                let weights = of_column(column.column()).ok_or(InvalidEntry::NoSuchColumn)?;
                 sums.iter_mut().zip(weights).for_each(|(sum, weights)| sum.add(x, weights));
             }
             for (scores, Line(sums)) in scores.chunks_mut(LANES).zip(sums) {

@@ -82,6 +82,15 @@ impl Cells {
         self.rest.entry(cell).or_default().add_whole(full.into(), 0);
     }
 
+    /// Adds the weight of a row, or one if it has none.
+    #[inline]
+    pub(crate) fn add_row(&mut self, cell: usize, weight: Option<f64>) {
+        match weight {
+            None => self.add_whole(cell, 1),
+            Some(weight) => self.add(cell, weight),
+        }
+    }
+
     /// Adds one to each of these cells.
     #[inline]
     pub(crate) fn count(&mut self, cells: impl Iterator<Item = usize>) {

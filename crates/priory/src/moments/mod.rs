@@ -9,8 +9,8 @@
 //! commutative and subtracting undoes adding, to the last bit; mean and variance are the f64 nearest to their true
 //! values, however far from zero the data lie. Only reading rounds, and only once.
 //!
-//! [`Table::moments`] sums whole tables at about the speed of memory, and
-//! [`Table::products`] gives the Σ w x y of their pairs of columns, from which covariances follow in the same way.
+//! [`Observations::moments`] sums whole tables at about the speed of memory, and
+//! [`Observations::products`] gives the Σ w x y of their pairs of columns, from which covariances follow in the same way.
 
 mod cells;
 pub(crate) mod engine;
@@ -26,8 +26,8 @@ use num_bigint::{BigInt, Sign};
 use crate::exact::ExactSum;
 
 pub(crate) use cells::{Cells, LARGEST_WHOLE};
-pub(crate) use kernel::{ColumnSums, Sums};
-pub use kernel::{Infinite, NO_CLASS, Table, Values};
+pub(crate) use kernel::{ColumnSums, TableSums};
+pub use kernel::{Infinite, NO_CLASS, Observations, Values};
 pub(crate) use products::{pair, pair_count};
 
 /// Weight, Σx and Σx² of one column in one class, exactly.

@@ -12,7 +12,7 @@
 //! processor. Integers and rounded numbers have fewer pieces and fewer sums.
 
 use super::engine::Engine;
-use super::kernel::{Groups, Infinite, NO_CLASS, Table, Values, scale_for};
+use super::kernel::{Groups, Infinite, NO_CLASS, Observations, Values, scale_for};
 use super::pieces::{MOST_ROWS, add_product};
 use crate::exact::ExactSum;
 
@@ -36,14 +36,14 @@ pub(crate) const fn pair(i: usize, j: usize) -> usize {
     i * (i - 1) / 2 + j
 }
 
-impl Table<'_> {
+impl Observations<'_> {
     /// Σ w x y of every pair of columns in every class, over the rows in which neither is missing. That of columns i and
     /// j below i in class k stands at `k * pairs + i (i − 1) / 2 + j`.
     ///
     /// ```
-    /// use priory::moments::{Table, Values};
+    /// use priory::moments::{Observations, Values};
     ///
-    /// let table = Table { values: Values::Rows(&[2.0, 1e300, 3.0, 1e-300], 2), classes: &[0, 0], weights: &[] };
+    /// let table = Observations { values: Values::Rows(&[2.0, 1e300, 3.0, 1e-300], 2), classes: &[0, 0], weights: &[] };
     /// let mut product = table.products(1).unwrap()[0].clone();
     /// product.add_product(-2.0, 1e300);
     /// assert_eq!(product.value(), 3e-300);

@@ -240,7 +240,7 @@ fn assert_all_paths_agree(columns: &[Vec<f64>], ids: &[u32], classes: usize) {
         for engine in Engine::available() {
             let found = Sweep::over(values, ids, classes, engine).unwrap().moments();
             assert_eq!(bytes(&found), bytes(&expected), "{engine:?}");
-            let table = Table { values, classes: ids, weights: &[] };
+            let table = Observations { values, classes: ids, weights: &[] };
             assert!(table.products_with(classes, engine).unwrap() == products, "{engine:?}");
         }
     }
@@ -254,7 +254,7 @@ proptest! {
         let classes = 400; // more than there are rows
         assert_all_paths_agree(&columns, &ids, classes);
         let rows = interleave(&columns);
-        let weighted = Table { values: Values::Rows(&rows, columns.len()), classes: &ids, weights: &weights };
+        let weighted = Observations { values: Values::Rows(&rows, columns.len()), classes: &ids, weights: &weights };
         let expected = one_by_one(&columns, &ids, &weights, classes);
         prop_assert!(weighted.moments(classes).unwrap() == expected);
         let expected = products_one_by_one(&columns, &ids, &weights, classes);
@@ -301,7 +301,7 @@ fn parts_of_any_number_merge_to_the_whole() {
     let ids: Vec<u32> = (0..rows).map(|_| (random() * classes as f64) as u32).collect();
     let moments = |from: usize, to: usize| {
         let values = Values::Rows(&values[from * columns..to * columns], columns);
-        Table { values, classes: &ids[from..to], weights: &[] }.moments(classes).unwrap()
+        Observations { values, classes: &ids[from..to], weights: &[] }.moments(classes).unwrap()
     };
     let whole = moments(0, rows);
     for parts in [1, 2, 7, 64] {
@@ -361,7 +361,7 @@ fn the_first_infinite_value_is_named() {
     values[3 * 4_500] = f64::INFINITY;
     let mut ids = vec![0; 5_000];
     let find = |ids: &[u32], weights: &[f64]| {
-        let table = Table { values: Values::Rows(&values, 3), classes: ids, weights };
+        let table = Observations { values: Values::Rows(&values, 3), classes: ids, weights };
         assert_eq!(table.products(1).err(), table.moments(1).err());
         table.moments(1).err()
     };
@@ -377,12 +377,13 @@ fn the_first_infinite_value_is_named() {
 
 #[test]
 fn empty_tables_have_empty_moments() {
-    let empty = Table { values: Values::Rows(&[], 2), classes: &[], weights: &[] };
+    let empty = Observations { values: Values::Rows(&[], 2), classes: &[], weights: &[] };
     assert_eq!(empty.moments(3).unwrap(), vec![Moments::default(); 6]);
-    let no_class = Table { values: Values::Rows(&[1.0, 2.0], 2), classes: &[NO_CLASS], weights: &[2.0] };
+    let no_class =
+        Observations { values: Values::Rows(&[1.0, 2.0], 2), classes: &[NO_CLASS], weights: &[2.0] };
     assert_eq!(no_class.moments(3).unwrap(), vec![Moments::default(); 6]);
     for weights in [&[][..], &[0.5, 2.0]] {
-        let no_columns = Table { values: Values::Columns(&[]), classes: &[0, 1], weights };
+        let no_columns = Observations { values: Values::Columns(&[]), classes: &[0, 1], weights };
         assert_eq!(no_columns.moments(2).unwrap(), vec![]);
         assert_eq!(no_columns.products(2).unwrap(), vec![]);
     }

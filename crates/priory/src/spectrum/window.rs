@@ -8,7 +8,7 @@ use crate::moments::engine::vectorized;
 /// The ids of the cells of the largest numbers, by size, sign and class: where bits are dropped, nearly all numbers are
 /// among them. It is brought up to date when rows are to be counted.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Window {
+pub(super) struct PlaceWindow {
     /// What it was made for: the level, and the first so many cells.
     level: u32,
     known: usize,
@@ -21,7 +21,7 @@ pub(super) struct Window {
     pub(super) ids: Vec<u32>,
 }
 
-impl Window {
+impl PlaceWindow {
     const PLACES: u64 = 1 << 13;
 
     /// A window that reaches up to the largest of these cells, without any of them.
@@ -31,7 +31,7 @@ impl Window {
         let classes = classes.next_power_of_two();
         let sizes = Self::PLACES / (2 * classes);
         let ids = vec![NONE; (2 * sizes * classes) as usize];
-        Window { level, known: 0, largest, sizes, classes, class_bits: classes.ilog2(), ids }
+        PlaceWindow { level, known: 0, largest, sizes, classes, class_bits: classes.ilog2(), ids }
     }
 
     /// Takes in the cells that are new, and moves if one of them is larger than it reaches.
@@ -39,7 +39,7 @@ impl Window {
         let reaches =
             |&(key, class): &Cell| size_of(key, level).0 <= self.largest && u64::from(class) < self.classes;
         if self.level != level || !cells[self.known..].iter().all(reaches) {
-            *self = Window::below(cells, level);
+            *self = PlaceWindow::below(cells, level);
         }
         for (&(key, class), id) in cells.iter().zip(0..).skip(self.known) {
             let (size, is_negative) = size_of(key, level);

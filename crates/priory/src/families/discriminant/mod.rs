@@ -52,12 +52,12 @@ pub(crate) struct GroupSums {
     /// Σ w x y of each pair of columns, over the rows in which neither is missing.
     pub(crate) products: Vec<ExactSum>,
     /// For columns (i, j) what i has shown where j was missing.
-    pub(crate) alone: BTreeMap<(usize, usize), Alone>,
+    pub(crate) alone: BTreeMap<(usize, usize), KnownWithout>,
 }
 
 /// Rows in which one column is known and another is not.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Alone {
+pub(crate) struct KnownWithout {
     pub(crate) weight: ExactSum,
     /// Σ w x of the column that is known.
     pub(crate) sum: ExactSum,
@@ -234,8 +234,9 @@ impl GroupSums {
     /// Whether any rows could have these sums, as far as one can see from two columns at a time: no negative weight or
     /// variance, no correlation beyond 1, and nothing sums to nothing.
     pub(crate) fn is_possible(&self) -> bool {
-        let empty_or_positive =
-            |alone: &Alone| alone.weight.is_positive() || alone.weight.is_zero() && alone.sum.is_zero();
+        let empty_or_positive = |alone: &KnownWithout| {
+            alone.weight.is_positive() || alone.weight.is_zero() && alone.sum.is_zero()
+        };
         self.moments.iter().all(number::is_possible)
             && self.alone.values().all(empty_or_positive)
             && (1..self.moments.len()).all(|i| (0..i).all(|j| self.pair_is_possible(i, j)))

@@ -114,12 +114,12 @@ impl Kernel {
 #[derive(Debug, Clone)]
 pub(crate) struct KernelLikelihood {
     pub(crate) classes: Vec<Kernel>,
-    table: Option<Table>,
+    table: Option<CurveTable>,
 }
 
 impl KernelLikelihood {
     pub(crate) fn new(classes: Vec<Kernel>) -> Self {
-        KernelLikelihood { table: Table::new(&classes), classes }
+        KernelLikelihood { table: CurveTable::new(&classes), classes }
     }
 }
 
@@ -157,13 +157,13 @@ const MOST_TABULATED: usize = 1 << 18;
 /// The logarithms of all densities at the points of all curves, the classes side by side: where a number lies is then
 /// worked out once and not for each class.
 #[derive(Debug, Clone)]
-struct Table {
+struct CurveTable {
     points: Vec<f64>,
     ln: Vec<f64>,
     classes: usize,
 }
 
-impl Table {
+impl CurveTable {
     fn new(classes: &[Kernel]) -> Option<Self> {
         let mut points: Vec<f64> =
             classes.iter().flat_map(|class| class.curve.points.iter().copied()).collect();
@@ -177,7 +177,7 @@ impl Table {
             let cells = ln.iter_mut().skip(i).step_by(classes.len());
             cells.zip(class.ln_in_order(&points)).for_each(|(cell, value)| *cell = value);
         }
-        Some(Table { ln, classes: classes.len(), points })
+        Some(CurveTable { ln, classes: classes.len(), points })
     }
 
     /// Whether x lies between two points.

@@ -6,14 +6,14 @@ use crate::moments::engine::{ask, vectorized};
 /// For each token a row: its default, 1, and its extra in each class. The sum of a document's rows, each times what its
 /// token counts there, is all that has to be known of the document.
 #[derive(Debug, Clone)]
-pub(crate) struct Rows(Lines);
+pub(crate) struct TokenRows(Lines);
 
 const DEFAULT: usize = 0;
 const ONE: usize = 1;
 /// Where the extras of a row begin.
 const EXTRAS: usize = 2;
 
-impl Rows {
+impl TokenRows {
     /// Whether rows take little memory, and not many times as much as lists of so many cells.
     pub(crate) fn suit(tokens: usize, classes: usize, cells: usize) -> bool {
         const MOST_LINES: usize = (128 << 20) / size_of::<Line>();
@@ -24,7 +24,7 @@ impl Rows {
 
     /// Room for so many tokens, and one more row.
     pub(crate) fn with_room(tokens: usize, classes: usize) -> Self {
-        Rows(Lines::with_room(tokens + 1, EXTRAS + classes))
+        TokenRows(Lines::with_room(tokens + 1, EXTRAS + classes))
     }
 
     /// Appends a token, which adds so much in every class.
