@@ -168,6 +168,17 @@ impl Tally {
         sum.value()
     }
 
+    /// The weight of some rows in a class without `weight`, correctly rounded.
+    pub(crate) fn sum_without(&self, rows: &[usize], class: usize, weight: f64) -> f64 {
+        if let &[row] = rows {
+            return self.get_without(row, class, weight);
+        }
+        let mut sum = ExactSum::default();
+        rows.iter().for_each(|&row| sum.merge(&self.exact(row, class)));
+        sum.add(-weight);
+        sum.value()
+    }
+
     /// The classes that count something in a row, and how much.
     pub(crate) fn cells_of_row(&self, row: usize) -> Vec<(usize, f64)> {
         let counted = (0..self.classes).filter(|&class| !self.is_zero(row, class));

@@ -13,7 +13,6 @@ use num_bigint::BigUint;
 use crate::batch::{Batch, CategoryColumn, MISSING};
 use crate::error::{Error, Result};
 use crate::estimate::{Evidence, Ratio, Scalar, Smoother};
-use crate::exact::ExactSum;
 use crate::families::{Alike, CountedRow, Gone, Removed};
 use crate::settings::{Settings, Smoothing};
 use crate::statistics::MOST_COUNTS;
@@ -262,17 +261,10 @@ impl<'a, T: Scalar> JointEstimate<'a, T> {
     }
 
     fn evidence(&self, place: &Place, class: usize, gone: Gone) -> Evidence {
-        let (mut count, mut pooled_count) = (ExactSum::default(), ExactSum::default());
-        for &row in &place.rows {
-            count.merge(&self.statistics.counts.exact(row, class));
-            pooled_count.merge(&self.pooled.exact(row, 0));
-        }
-        count.add(-gone.of_class);
-        pooled_count.add(-gone.of_all);
         Evidence {
-            count: count.value(),
+            count: self.statistics.counts.sum_without(&place.rows, class, gone.of_class),
             total: self.totals.get_without(0, class, gone.of_class),
-            pooled_count: pooled_count.value(),
+            pooled_count: self.pooled.sum_without(&place.rows, 0, gone.of_all),
             pooled_total: self.pooled_total.get_without(0, 0, gone.of_all),
             cells: place.fitting,
             other_cells: place.possible - place.fitting,

@@ -117,7 +117,7 @@ impl Student {
         column.classes.iter().map(|class| belief.updated(class)).collect()
     }
 
-    #[inline(always)]
+    #[inline]
     pub(crate) fn ln(&self, x: f64) -> f64 {
         let near = self.ln_near(x);
         if near.is_nan() { self.ln_far(x) } else { near }
