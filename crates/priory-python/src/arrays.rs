@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use numpy::ndarray::{ArrayView1, ArrayView2, s};
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
-use priory::matrix::{self, CountSums, Index, LinearScores, Odd, SparseRow, SparseRows};
+use priory::matrix::{self, CountSums, Index, InvalidEntry, LinearScores, SparseRow, SparseRows};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
@@ -340,7 +340,7 @@ impl CsrView<'_> {
         buffer: &mut Vec<f64>,
         weights: &LinearScores,
         scores: &mut [f64],
-    ) -> Result<(), Odd> {
+    ) -> Result<(), InvalidEntry> {
         let starts = &self.starts[rows.start..=rows.end];
         let entries = starts[0]..starts[rows.len()];
         let values = self.values(entries.clone(), threshold, buffer);
@@ -410,7 +410,7 @@ impl CsrRow<'_> {
         class: u32,
         weight: Option<f64>,
         negative_allowed: bool,
-    ) -> Result<(), Odd> {
+    ) -> Result<(), InvalidEntry> {
         match self {
             CsrRow::I32(row) => sums.observe_sparse(row, class, weight, negative_allowed),
             CsrRow::I64(row) => sums.observe_sparse(row, class, weight, negative_allowed),

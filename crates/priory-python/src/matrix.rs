@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArray3, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
-use priory::matrix::{self, Odd};
+use priory::matrix::{self, InvalidEntry};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -24,12 +24,18 @@ const AHEAD: usize = 2;
 /// So many values are scored at a time.
 pub(crate) const SCORED: usize = 1 << 16;
 
-pub(crate) fn odd(odd: Odd) -> PyErr {
-    match odd {
-        Odd::NotFinite => NotFiniteError::new_err("a number is infinite or NaN"),
-        Odd::Negative => NegativeError::new_err("a number is below zero"),
-        Odd::Beyond => PyValueError::new_err("the sparse matrix has entries beyond its columns"),
+pub(crate) fn invalid_entry(found: InvalidEntry) -> PyErr {
+    match found {
+        InvalidEntry::NotFinite => NotFiniteError::new_err("a number is infinite or NaN"),
+        InvalidEntry::Negative => NegativeError::new_err("a number is below zero"),
+        InvalidEntry::NoSuchColumn => {
+            PyValueError::new_err("the sparse matrix has entries beyond its columns")
+        }
     }
+}
+
+fn not_finite() -> PyErr {
+    invalid_entry(InvalidEntry::NotFinite)
 }
 
 /// A matrix, dense or sparse.
@@ -60,7 +66,7 @@ impl<'a> Counted<'a> {
         if !lengths_agree || !classes.iter().all(|&class| (class as usize) < count) {
             return Err(PyValueError::new_err("rows, classes and weights do not belong together"));
         }
-        matrix::check(weights, true).map_err(odd)?;
+        matrix::check(weights, true).map_err(invalid_entry)?;
         Ok(Counted { classes, weights })
     }
 
@@ -76,6 +82,20 @@ fn blocks(x: &DenseView<'_>, cells: usize) -> Blocks {
     let share = (rows * columns).div_ceil(2 * threads());
     let least = COPIED.max(16 * cells);
     Blocks::new(rows, columns, if x.is_ready() { share.max(least) } else { least })
+}
+
+/// Takes every block of rows through `add`, with some room to work in, and returns what each thread has added to sums that
+/// were empty.
+fn add_blocks<S: Clone + Send + Sync, B: Send>(
+    py: Python<'_>,
+    blocks: &Blocks,
+    empty: &S,
+    add: impl Fn(&mut S, &mut Vec<B>, Range<usize>) -> PyResult<()> + Sync + Send,
+) -> PyResult<Vec<S>> {
+    let start = || (empty.clone(), Vec::new());
+    let parts =
+        fold(py, blocks.ranges(), blocks.threads(), start, |(sums, room), rows| add(sums, room, rows))?;
+    Ok(parts.into_iter().map(|(part, _)| part).collect())
 }
 
 pub(crate) fn columns_agree(found: usize, expected: usize) -> PyResult<()> {
@@ -159,17 +179,14 @@ sums! {
             columns_agree(x.shape().1, width)?;
             let counted = Counted::new(&classes, &weights, x.shape().0, count)?;
             let empty = matrix::GaussianSums::new(width, count);
-            let blocks = blocks(&x, width * count);
-            let start = || (empty.clone(), Vec::new());
-            let parts = fold(py, blocks.ranges(), blocks.threads(), start, |(sums, buffer), rows| {
+            let parts = add_blocks(py, &blocks(&x, width * count), &empty, |sums, buffer, rows| {
                 let (classes, weights) = counted.of(rows.clone());
-                let infinite = |_| odd(Odd::NotFinite);
-                sums.observe(x.block(rows, buffer), classes, weights).map_err(infinite)
+                sums.observe(x.block(rows, buffer), classes, weights).map_err(|_| not_finite())
             })?;
-            if parts.iter().any(|(part, _)| part.has_missing()) {
-                return Err(odd(Odd::NotFinite));
+            if parts.iter().any(|part| part.has_missing()) {
+                return Err(not_finite());
             }
-            self.0.change(py, |sums| parts.iter().for_each(|(part, _)| sums.merge(part)));
+            self.0.change(py, |sums| parts.iter().for_each(|part| sums.merge(part)));
             Ok(())
         }
 
@@ -218,7 +235,7 @@ sums! {
                                 x.ask(later as usize);
                             }
                             let (class, weight) = (counted.classes[row], counted.weights.get(row).copied());
-                            x.row(row, threshold, buffer).observe(sums, class, weight, negative_allowed).map_err(odd)?;
+                            x.row(row, threshold, buffer).observe(sums, class, weight, negative_allowed).map_err(invalid_entry)?;
                         }
                         Ok(())
                     })?;
@@ -228,16 +245,13 @@ sums! {
                     let x = x.view();
                     columns_agree(x.shape().1, width)?;
                     let counted = Counted::new(&classes, &weights, x.shape().0, count)?;
-                    let blocks = blocks(&x, cells / 16);
-                    let start = || (empty.clone(), Vec::new());
-                    let parts = fold(py, blocks.ranges(), blocks.threads(), start, |(sums, buffer), rows| {
+                    add_blocks(py, &blocks(&x, cells / 16), &empty, |sums, buffer, rows| {
                         let (classes, weights) = counted.of(rows.clone());
                         let values = dense_block(&x, rows, threshold, buffer);
-                        matrix::check(values, negative_allowed).map_err(odd)?;
+                        matrix::check(values, negative_allowed).map_err(invalid_entry)?;
                         sums.observe(values, classes, weights);
                         Ok(())
-                    })?;
-                    parts.into_iter().map(|(part, _)| part).collect()
+                    })?
                 }
             };
             self.0.change(py, |sums| parts.into_iter().for_each(|part| sums.append(part)));
@@ -315,12 +329,11 @@ sums! {
             let counted = Counted::new(&classes, &weights, x.shape().0, count)?;
             let empty = matrix::CodeSums::new(width, count);
             let blocks = Blocks::new(x.shape().0, x.shape().1, SCORED);
-            let start = || (empty.clone(), Vec::new());
-            let parts = fold(py, blocks.ranges(), blocks.threads(), start, |(sums, buffer), rows| {
+            let parts = add_blocks(py, &blocks, &empty, |sums, buffer, rows| {
                 let (classes, weights) = counted.of(rows.clone());
                 let codes = x.codes(rows, buffer);
                 if codes.contains(&NO_CODE) {
-                    return Err(odd(Odd::Negative));
+                    return Err(invalid_entry(InvalidEntry::Negative));
                 }
                 sums.observe(codes, classes, weights).map_err(|matrix::TooLarge { column, code }| {
                     PyValueError::new_err(format!(
@@ -328,7 +341,7 @@ sums! {
                     ))
                 })
             })?;
-            self.0.change(py, |sums| parts.iter().for_each(|(part, _)| sums.merge(part)));
+            self.0.change(py, |sums| parts.iter().for_each(|part| sums.merge(part)));
             Ok(())
         }
 
@@ -357,16 +370,14 @@ sums! {
             columns_agree(x.shape().1, width)?;
             let counted = Counted::new(&classes, &None, x.shape().0, count)?;
             let empty = matrix::CovarianceSums::new(width, count);
-            let blocks = blocks(&x, width * width * count);
-            let start = || (empty.clone(), Vec::new());
-            let parts = fold(py, blocks.ranges(), blocks.threads(), start, |(sums, buffer), rows| {
+            let parts = add_blocks(py, &blocks(&x, width * width * count), &empty, |sums, buffer, rows| {
                 let (classes, _) = counted.of(rows.clone());
-                sums.observe(x.block(rows, buffer), classes).map_err(|_| odd(Odd::NotFinite))
+                sums.observe(x.block(rows, buffer), classes).map_err(|_| not_finite())
             })?;
-            if parts.iter().any(|(part, _)| part.has_missing()) {
-                return Err(odd(Odd::NotFinite));
+            if parts.iter().any(|part| part.has_missing()) {
+                return Err(not_finite());
             }
-            self.0.change(py, |sums| parts.iter().for_each(|(part, _)| sums.merge(part)));
+            self.0.change(py, |sums| parts.iter().for_each(|part| sums.merge(part)));
             Ok(())
         }
 

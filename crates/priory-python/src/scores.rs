@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArrayDyn};
-use priory::matrix::{self, CodeScores, GaussianScores, LinearScores, Odd};
+use priory::matrix::{self, CodeScores, GaussianScores, InvalidEntry, LinearScores};
 use priory::rows_to_score;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -13,7 +13,7 @@ use pyo3::sync::MutexExt;
 use pyo3::types::PyType;
 
 use crate::arrays::{Dense, NO_CODE};
-use crate::matrix::{Matrix, Rows, SCORED, columns_agree, dense_block, matrix_of, odd};
+use crate::matrix::{Matrix, Rows, SCORED, columns_agree, dense_block, invalid_entry, matrix_of};
 use crate::model::too_large;
 use crate::work::{Blocks, fold};
 
@@ -186,7 +186,7 @@ impl GaussianScorer {
         columns_agree(x.shape().1, *columns)?;
         let score = |rows, buffer: &mut Vec<f64>, to: &mut [f64]| {
             let values = x.block(rows, buffer);
-            matrix::check(values, true).map_err(odd)?;
+            matrix::check(values, true).map_err(invalid_entry)?;
             scores.score(values, to);
             Ok(())
         };
@@ -251,7 +251,7 @@ impl LinearScorer {
                 columns_agree(columns, expected)?;
                 let score = |rows, buffer: &mut Vec<f64>, to: &mut [f64]| {
                     let values = dense_block(&x, rows, threshold, buffer);
-                    matrix::check(values, true).map_err(odd)?;
+                    matrix::check(values, true).map_err(invalid_entry)?;
                     scores.score(values, to);
                     Ok(())
                 };
@@ -261,7 +261,7 @@ impl LinearScorer {
                 let x = x.view()?;
                 columns_agree(x.columns, expected)?;
                 let score = |rows: Range<usize>, buffer: &mut Vec<f64>, to: &mut [f64]| {
-                    x.score(rows, threshold, buffer, scores, to).map_err(odd)
+                    x.score(rows, threshold, buffer, scores, to).map_err(invalid_entry)
                 };
                 Scorer::new(x.blocks(SCORED), classes, score).run(py, wanted)
             }
@@ -318,7 +318,7 @@ impl CodeScorer {
         let score = |rows, buffer: &mut Vec<u32>, to: &mut [f64]| {
             let codes = x.codes(rows, buffer);
             if codes.contains(&NO_CODE) {
-                return Err(odd(Odd::Negative));
+                return Err(invalid_entry(InvalidEntry::Negative));
             }
             scores.score(codes, to);
             Ok(())

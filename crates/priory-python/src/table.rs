@@ -9,7 +9,7 @@ use arrow_array::{
 };
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use numpy::{PyReadonlyArray1, PyReadonlyArrayDyn};
-use priory::matrix::{Odd, take_apart};
+use priory::matrix::{InvalidEntry, rows_to_columns};
 use priory_input::{BadValues, ReadOptions, RecordBatches};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -17,7 +17,7 @@ use pyo3::types::PyCapsule;
 
 use crate::arrays::{Csr, Dense};
 use crate::error::of_input;
-use crate::matrix::odd;
+use crate::matrix::invalid_entry;
 
 /// So many values are turned into a batch at a time.
 const VALUES: usize = 1 << 17;
@@ -235,7 +235,7 @@ impl Iterator for MatrixRows {
                 let view = dense.view();
                 let values = view.block(rows.clone(), &mut buffer);
                 let mut columns = vec![Vec::new(); columns];
-                take_apart(values, columns.iter_mut());
+                rows_to_columns(values, columns.iter_mut());
                 return Ok(columns);
             };
             let csr = self.matrix.extract::<Csr<'_>>(py)?;
@@ -243,7 +243,7 @@ impl Iterator for MatrixRows {
             let mut values = vec![vec![0.0; rows.len()]; columns];
             for (to, row) in rows.enumerate() {
                 for (column, x) in view.row(row, None, &mut buffer).entries() {
-                    values.get_mut(column).ok_or_else(|| odd(Odd::Beyond))?[to] += x;
+                    values.get_mut(column).ok_or_else(|| invalid_entry(InvalidEntry::NoSuchColumn))?[to] += x;
                 }
             }
             Ok(values)

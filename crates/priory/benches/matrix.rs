@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Instant;
 
-use priory::matrix::{GaussianScores, GaussianSums, take_apart};
+use priory::matrix::{GaussianScores, GaussianSums, rows_to_columns};
 use priory::{Batch, BatchColumn, Column, Kind, Schema, Statistics};
 
 const ROUNDS: usize = 5;
@@ -108,7 +108,7 @@ impl Matrix {
             batch.rows = classes.len();
             batch.classes.codes.clear();
             batch.classes.codes.extend(classes.iter().map(|class| class + 1)); // 0 would be missing
-            take_apart(values, batch.columns.iter_mut().map(numbers));
+            rows_to_columns(values, batch.columns.iter_mut().map(numbers));
             statistics.observe(batch).expect("all values are finite");
         });
         let merge = |mut all: Statistics, part: Statistics| {

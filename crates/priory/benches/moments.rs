@@ -4,11 +4,11 @@
 //! cargo bench -p priory --bench moments
 //! ```
 //!
-//! `sum` adds up all values, without classes, squares or exactness. `rows` and `columns` are [`Table::moments`] over
+//! `sum` adds up all values, without classes, squares or exactness. `rows` and `columns` are [`Observations::moments`] over
 //! the two orders of values, `wide` adds value by value. `× 2` is two threads on half of the rows each, merged;
 //! the result is checked to be the same to the last bit.
 //!
-//! The second table is [`Table::products`]: nanoseconds per row and pair of columns, for numbers of full precision and
+//! The second table is [`Observations::products`]: nanoseconds per row and pair of columns, for numbers of full precision and
 //! for whole ones, beside products that are added one by one.
 
 #![expect(clippy::print_stdout, reason = "figures are what a benchmark is for")]
@@ -16,7 +16,8 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use priory::moments::{Moments, Table, Values, Wide};
+use priory::ExactSum;
+use priory::moments::{Moments, Observations, Values};
 
 fn main() {
     println!(
@@ -31,8 +32,8 @@ fn main() {
             (0..columns).map(|c| values.iter().skip(c).step_by(columns).copied().collect()).collect();
         let by_column: Vec<&[f64]> = transposed.iter().map(Vec::as_slice).collect();
 
-        let table = Table { values: Values::Rows(&values, columns), classes: &ids, weights: &[] };
-        let moments = |table: Table<'_>| table.moments(classes).expect("all values are finite");
+        let table = Observations { values: Values::Rows(&values, columns), classes: &ids, weights: &[] };
+        let moments = |table: Observations<'_>| table.moments(classes).expect("all values are finite");
         let (sum, _) = time(values.len(), || plain_sum(&values));
         let (fast, one) = time(values.len(), || moments(table));
         let (sum_2, _) = time(values.len(), || {
@@ -42,14 +43,18 @@ fn main() {
         let (fast_2, two) = time(values.len(), || {
             let half = |range: std::ops::Range<usize>| {
                 let values = &values[range.start * columns..range.end * columns];
-                moments(Table { values: Values::Rows(values, columns), classes: &ids[range], weights: &[] })
+                moments(Observations {
+                    values: Values::Rows(values, columns),
+                    classes: &ids[range],
+                    weights: &[],
+                })
             };
             let (mut front, back) = both(|| half(0..rows / 2), || half(rows / 2..rows));
             front.iter_mut().zip(&back).for_each(|(front, back)| front.merge(back));
             front
         });
         let (by_column, three) =
-            time(values.len(), || moments(Table { values: Values::Columns(&by_column), ..table }));
+            time(values.len(), || moments(Observations { values: Values::Columns(&by_column), ..table }));
         // A twentieth of the rows is enough to time the slow way.
         let (wide, _) = time(values.len() / 20, || {
             let mut cells = vec![Moments::default(); columns * classes];
@@ -77,9 +82,9 @@ fn products(rows: usize, columns: usize, classes: usize) {
     let ids: Vec<u32> = (0..rows).map(|_| (random.uniform() * classes as f64) as u32).collect();
     let pairs = columns * (columns - 1) / 2;
     let batches = |values: &[f64]| {
-        let mut sums = vec![Wide::default(); classes * pairs];
+        let mut sums = vec![ExactSum::default(); classes * pairs];
         for (values, ids) in values.chunks(BATCH * columns).zip(ids.chunks(BATCH)) {
-            let table = Table { values: Values::Rows(values, columns), classes: ids, weights: &[] };
+            let table = Observations { values: Values::Rows(values, columns), classes: ids, weights: &[] };
             let part = table.products(classes).expect("all values are finite");
             sums.iter_mut().zip(&part).for_each(|(sum, part)| sum.merge(part));
         }
@@ -88,7 +93,7 @@ fn products(rows: usize, columns: usize, classes: usize) {
     let (full, sums) = time(rows * pairs, || batches(&values));
     let (rounded, _) = time(rows * pairs, || batches(&whole));
     let (wide, one_by_one) = time(rows * pairs, || {
-        let mut sums = vec![Wide::default(); classes * pairs];
+        let mut sums = vec![ExactSum::default(); classes * pairs];
         for (row, &class) in values.chunks_exact(columns).zip(&ids) {
             let mut sums = sums[class as usize * pairs..].iter_mut();
             for (i, x) in row.iter().enumerate() {

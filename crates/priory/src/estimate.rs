@@ -170,6 +170,37 @@ impl<T: Scalar> Ratio<T> {
     }
 }
 
+/// Logarithms of counts and the pseudocount: those of small whole numbers, which most counts are, are worked out once.
+pub(crate) struct CountLogs {
+    pub(crate) own: f64,
+    ln: fn(f64) -> f64,
+    whole: Vec<f64>,
+}
+
+impl CountLogs {
+    /// Works out the first so many with this logarithm.
+    pub(crate) fn new(own: f64, worked_out: u32, ln: fn(f64) -> f64) -> Self {
+        CountLogs { own, ln, whole: (0..worked_out).map(|n| ln(f64::from(n) + own)).collect() }
+    }
+
+    #[inline(always)]
+    pub(crate) fn ln_own(&self, count: f64) -> f64 {
+        // Numbers from here on are whole: added to a smaller one, it leaves that in the last bits, rounded. A cast of one
+        // that could be anything would take four times as long.
+        const WHOLE: f64 = (1_u64 << 52) as f64;
+        let shifted = count + WHOLE;
+        match self.whole.get(shifted.to_bits().wrapping_sub(WHOLE.to_bits()) as usize) {
+            Some(&log) if shifted - WHOLE == count => log,
+            _ => self.work_out(count),
+        }
+    }
+
+    #[cold]
+    fn work_out(&self, count: f64) -> f64 {
+        (self.ln)(count + self.own)
+    }
+}
+
 /// P(class), for a class of weight `weight` among `classes` classes of weight `total` together.
 pub(crate) fn prior<T: Scalar>(
     prior: &Prior,

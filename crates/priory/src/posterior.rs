@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use serde::{Serialize, Serializer};
 
 use crate::families::likelihood::Unseen;
-use crate::moments::engine::{Loop, vectorized};
+use crate::moments::engine::vectorized;
 use crate::numerics;
 
 /// How many rows to score at once. There is a score for each row and each class, and this many take 16 MiB, whatever
@@ -85,7 +85,7 @@ impl Scores {
         let mut probability = Vec::with_capacity(self.log_joint.len());
         let largest: Vec<f64> =
             rows.clone().map(|row| push_shifted(self.log_weights(row), &mut probability)).collect();
-        vectorized(Exponentials(&mut probability));
+        exponentiate(&mut probability);
         let of_row = |row: usize| row * self.classes..(row + 1) * self.classes;
         let sum = rows.clone().map(|row| divide_by_sum(&mut probability[of_row(row)])).collect();
         Posterior {
@@ -196,27 +196,27 @@ fn push_shifted(logs: &[f64], shifted: &mut Vec<f64>) -> f64 {
 }
 
 /// Divides each of these by their sum, which it returns.
-fn divide_by_sum(terms: &mut [f64]) -> f64 {
+pub(crate) fn divide_by_sum(terms: &mut [f64]) -> f64 {
     let sum = terms.iter().sum();
     terms.iter_mut().for_each(|p| *p /= sum);
     sum
 }
 
 /// Replaces each x, which is zero or less, by exp(x), to the bit as [`exp_of_negative`] does.
-struct Exponentials<'a>(&'a mut [f64]);
-
-impl Loop for Exponentials<'_> {
-    #[inline(always)]
-    fn run(self) {
-        const AT_ONCE: usize = 64;
-        for xs in self.0.chunks_mut(AT_ONCE) {
-            if xs.iter().fold(true, |normal, &x| normal & (x >= NORMAL_FROM)) {
-                xs.iter_mut().for_each(|x| *x = numerics::exp(*x));
-            } else {
-                xs.iter_mut().for_each(|x| *x = exp_of_negative(*x));
+pub(crate) fn exponentiate(xs: &mut [f64]) {
+    const AT_ONCE: usize = 64;
+    vectorized(
+        #[inline(always)]
+        move || {
+            for xs in xs.chunks_mut(AT_ONCE) {
+                if xs.iter().fold(true, |normal, &x| normal & (x >= NORMAL_FROM)) {
+                    xs.iter_mut().for_each(|x| *x = numerics::exp(*x));
+                } else {
+                    xs.iter_mut().for_each(|x| *x = exp_of_negative(*x));
+                }
             }
-        }
-    }
+        },
+    );
 }
 
 /// From here on exp(x) is a normal number.
@@ -224,7 +224,7 @@ const NORMAL_FROM: f64 = -700.0;
 
 /// exp(x) for x of zero or less. Most classes of many are so unlikely that it is zero, and no more is asked then.
 #[inline]
-pub(crate) fn exp_of_negative(x: f64) -> f64 {
+fn exp_of_negative(x: f64) -> f64 {
     const ZERO_BELOW: f64 = -745.5; // half the smallest f64 is exp(−745.133…)
     if x >= NORMAL_FROM {
         numerics::exp(x)

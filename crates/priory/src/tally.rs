@@ -168,6 +168,17 @@ impl Tally {
         sum.value()
     }
 
+    /// The weight of some rows in a class without `weight`, correctly rounded.
+    pub(crate) fn sum_without(&self, rows: &[usize], class: usize, weight: f64) -> f64 {
+        if let &[row] = rows {
+            return self.get_without(row, class, weight);
+        }
+        let mut sum = ExactSum::default();
+        rows.iter().for_each(|&row| sum.merge(&self.exact(row, class)));
+        sum.add(-weight);
+        sum.value()
+    }
+
     /// The classes that count something in a row, and how much.
     pub(crate) fn cells_of_row(&self, row: usize) -> Vec<(usize, f64)> {
         let counted = (0..self.classes).filter(|&class| !self.is_zero(row, class));
@@ -186,8 +197,9 @@ impl Tally {
 
     /// The exact weight of a class over all rows.
     pub(crate) fn class_total(&self, class: usize) -> ExactSum {
-        let mut total = ExactSum::default();
-        (0..self.rows).for_each(|row| total.merge(&self.exact(row, class)));
+        let mut total: ExactSum = self.cells.iter().skip(class).step_by(self.stride).copied().collect();
+        let residue = self.residue.iter().filter(|((_, of_class), _)| *of_class == class);
+        residue.for_each(|(_, residue)| total.merge(residue));
         total
     }
 

@@ -224,8 +224,8 @@ fn normalizing_keeps_what_is_impossible() {
 fn odd_numbers_are_found() {
     assert_eq!(matrix::check(&[0.0, -0.0, 1.0], false), Ok(()));
     assert_eq!(matrix::check(&[0.0, -1.0], true), Ok(()));
-    assert_eq!(matrix::check(&[0.0, -1.0], false), Err(matrix::Odd::Negative));
-    assert_eq!(matrix::check(&[-1.0, f64::NAN], false), Err(matrix::Odd::NotFinite));
+    assert_eq!(matrix::check(&[0.0, -1.0], false), Err(matrix::InvalidEntry::Negative));
+    assert_eq!(matrix::check(&[-1.0, f64::NAN], false), Err(matrix::InvalidEntry::NotFinite));
     assert!(matrix::above(f64::INFINITY, 0.0).is_infinite() && matrix::above(0.5, 0.5) == 0.0);
 }
 
@@ -236,22 +236,26 @@ fn odd_sparse_rows_are_refused() {
     let mut sums = CountSums::new(3, 2);
     let empty = sums.to_bytes();
     let rows: [(&[i64], &[f64], _); 6] = [
-        (&[0, 3], &[1.0, 1.0], matrix::Odd::Beyond),
-        (&[-1], &[1.0], matrix::Odd::Beyond),
-        (&[0, 1], &[1.0], matrix::Odd::Beyond),
-        (&[0], &[f64::NAN], matrix::Odd::NotFinite),
-        (&[2], &[f64::NEG_INFINITY], matrix::Odd::NotFinite),
-        (&[0, 1], &[1.0, -0.5], matrix::Odd::Negative),
+        (&[0, 3], &[1.0, 1.0], matrix::InvalidEntry::NoSuchColumn),
+        (&[-1], &[1.0], matrix::InvalidEntry::NoSuchColumn),
+        (&[0, 1], &[1.0], matrix::InvalidEntry::NoSuchColumn),
+        (&[0], &[f64::NAN], matrix::InvalidEntry::NotFinite),
+        (&[2], &[f64::NEG_INFINITY], matrix::InvalidEntry::NotFinite),
+        (&[0, 1], &[1.0, -0.5], matrix::InvalidEntry::Negative),
     ];
     for (columns, values, odd) in rows {
         assert_eq!(sums.observe_sparse(SparseRow { columns, values }, 1, None, false), Err(odd));
         let rows = SparseRows { starts: &[0, columns.len()], columns, values };
         let scored = scores.score_sparse(rows, &mut [0.0; 2]);
-        assert_eq!(scored, if odd == matrix::Odd::Negative { Ok(()) } else { Err(odd) });
+        assert_eq!(scored, if odd == matrix::InvalidEntry::Negative { Ok(()) } else { Err(odd) });
     }
     for starts in [&[0, 1][..], &[0, 3], &[0, 1, 0, 2], &[3, 1], &[]] {
         let rows = SparseRows { starts, columns: &[0, 1], values: &[1.0; 2] };
-        assert_eq!(scores.score_sparse(rows, &mut [0.0; 6]), Err(matrix::Odd::Beyond), "{starts:?}");
+        assert_eq!(
+            scores.score_sparse(rows, &mut [0.0; 6]),
+            Err(matrix::InvalidEntry::NoSuchColumn),
+            "{starts:?}"
+        );
     }
     assert_eq!(sums.to_bytes(), empty);
     // A row that overflows is no error.

@@ -32,8 +32,7 @@ pub use split::{Folds, Holdout, MOST_FOLDS};
 use crate::batch::Batch;
 use crate::error::{Error, Result};
 use crate::exact::ExactSum;
-use crate::moments::Wide;
-use crate::moments::engine::{Loop, vectorized};
+use crate::moments::engine::vectorized;
 use crate::numerics;
 use crate::posterior::{Outcome, Scores, argmax, log_sum};
 use crate::tally::Tally;
@@ -90,8 +89,8 @@ pub struct Evaluation {
     confusion: BTreeMap<(usize, usize), ExactSum>,
     weight: ExactSum,
     /// Σ w (−ln P(c)), over rows where that is finite.
-    loss: Wide,
-    brier: Wide,
+    loss: ExactSum,
+    brier: ExactSum,
     baseline_correct: ExactSum,
     /// One row for each bin once something was observed.
     calibration: Tally,
@@ -334,7 +333,8 @@ impl RowPosterior {
     ///
     /// 1 − P(k) is the sum of the others. With the largest weight scaled to one it is at least one for every class
     /// but the best, and taking a class out of it loses nothing. For the best it is the sum of what is left; if that is
-    /// nearly nothing, it is added up on a scale of its own.
+    /// nearly nothing, it is added up on a scale of its own. So the log-odds of all others are log weight − log (1 + the
+    /// rest without it).
     fn set(&mut self, log_weights: &[f64]) {
         let best = argmax(log_weights);
         let largest = log_weights[best];
@@ -345,61 +345,37 @@ impl RowPosterior {
             self.probability.fill(0.0);
             return self.log_odds.fill(f64::NEG_INFINITY);
         }
-        vectorized(Weights { log_weights, largest, weights: &mut self.probability });
+        let (weights, log_odds) = (&mut self.probability[..], &mut self.log_odds[..]);
+        vectorized(
+            #[inline(always)]
+            || {
+                for (weight, log_weight) in weights.iter_mut().zip(log_weights) {
+                    let x = log_weight - largest;
+                    // What is below e⁻⁷⁰⁰ is nothing beside the largest.
+                    *weight = if x < -700.0 { 0.0 } else { numerics::exp(x.max(-700.0)) };
+                }
+            },
+        );
         let (mut sum, mut rest) = (0.0, 0.0);
-        for (class, weight) in self.probability.iter().enumerate() {
+        for (class, weight) in weights.iter().enumerate() {
             sum += weight;
             rest += if class == best { 0.0 } else { *weight }; // takes no branch
         }
-        vectorized(LogOdds {
-            log_weights,
-            largest,
-            rest,
-            weights: &self.probability,
-            log_odds: &mut self.log_odds,
-        });
-        self.probability.iter_mut().for_each(|p| *p /= sum);
+        vectorized(
+            #[inline(always)]
+            || {
+                for ((odds, x), weight) in log_odds.iter_mut().zip(log_weights).zip(&*weights) {
+                    *odds = (x - largest) - numerics::ln_1p((rest - weight).max(0.0));
+                }
+            },
+        );
+        weights.iter_mut().for_each(|weight| *weight /= sum);
         let others = log_weights.iter().enumerate().filter(|&(class, _)| class != best).map(|(_, x)| *x);
-        self.log_odds[best] = if rest > f64::MIN_POSITIVE / f64::EPSILON {
+        log_odds[best] = if rest > f64::MIN_POSITIVE / f64::EPSILON {
             -libm::log(rest)
         } else {
             largest - log_sum(others)
         };
-    }
-}
-
-/// exp(x − the largest). What is below e⁻⁷⁰⁰ is nothing beside it.
-struct Weights<'a> {
-    log_weights: &'a [f64],
-    largest: f64,
-    weights: &'a mut [f64],
-}
-
-impl Loop for Weights<'_> {
-    #[inline(always)]
-    fn run(self) {
-        for (weight, log_weight) in self.weights.iter_mut().zip(self.log_weights) {
-            let x = log_weight - self.largest;
-            *weight = if x < -700.0 { 0.0 } else { numerics::exp(x.max(-700.0)) };
-        }
-    }
-}
-
-/// The log-odds of every class but the best: log weight − log (1 + the rest without it).
-struct LogOdds<'a> {
-    log_weights: &'a [f64],
-    largest: f64,
-    rest: f64,
-    weights: &'a [f64],
-    log_odds: &'a mut [f64],
-}
-
-impl Loop for LogOdds<'_> {
-    #[inline(always)]
-    fn run(self) {
-        for ((odds, x), weight) in self.log_odds.iter_mut().zip(self.log_weights).zip(self.weights) {
-            *odds = (x - self.largest) - numerics::ln_1p((self.rest - weight).max(0.0));
-        }
     }
 }
 

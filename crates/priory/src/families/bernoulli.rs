@@ -71,11 +71,11 @@ fn capitalised(word: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// log P(x | class), told for each side and, where all logarithms are finite, measured from absent.
+/// log P(x | class) of each side and, where all logarithms are finite, measured from absent.
 #[derive(Debug, Clone)]
 pub(crate) struct BernoulliLikelihood {
     pub(crate) sides: Sides,
-    told: CategoricalLikelihood,
+    by_side: CategoricalLikelihood,
     folded: Option<CategoricalLikelihood>,
     /// What every row starts from; zero if nothing could be folded.
     pub(crate) base: Vec<f64>,
@@ -83,26 +83,26 @@ pub(crate) struct BernoulliLikelihood {
 
 impl BernoulliLikelihood {
     pub(crate) fn new(estimate: &CategoryEstimate<'_, f64>, sides: Sides, classes: usize) -> Self {
-        let told = CategoricalLikelihood::new(estimate);
-        match told.folded_around(&sides.absent) {
-            Some((folded, base)) => BernoulliLikelihood { sides, told, folded: Some(folded), base },
-            None => BernoulliLikelihood { sides, told, folded: None, base: vec![0.0; classes] },
+        let by_side = CategoricalLikelihood::new(estimate);
+        match by_side.folded_around(&sides.absent) {
+            Some((folded, base)) => BernoulliLikelihood { sides, by_side, folded: Some(folded), base },
+            None => BernoulliLikelihood { sides, by_side, folded: None, base: vec![0.0; classes] },
         }
     }
 
     /// Adds log P(x | class) − base. Returns how many values were never met.
     pub(crate) fn add_log_likelihood(&self, column: &CategoryColumn, scores: &mut [f64]) -> u64 {
-        self.folded.as_ref().unwrap_or(&self.told).add_log_likelihood(column, scores)
+        self.folded.as_ref().unwrap_or(&self.by_side).add_log_likelihood(column, scores)
     }
 
     /// Adds log P(x | class). Returns how many values were never met.
     pub(crate) fn add_whole_log_likelihood(&self, column: &CategoryColumn, scores: &mut [f64]) -> u64 {
-        self.told.add_log_likelihood(column, scores)
+        self.by_side.add_log_likelihood(column, scores)
     }
 
     /// log P(x | class) for each class, and whether the value was met in training.
     pub(crate) fn contribution(&self, value: Option<&str>) -> (&[f64], bool) {
-        self.told.contribution(value)
+        self.by_side.contribution(value)
     }
 }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::batch::Batch;
 use crate::families::CountedRow;
-use crate::moments::{Infinite, Sums, Table, Values};
+use crate::moments::{Infinite, Observations, TableSums, Values};
 
 /// Some columns of a batch, as far as their rows count. All of them are summed at once, which is how sums are fast.
 pub(crate) struct CountedNumbers<'b> {
@@ -51,12 +51,12 @@ impl<'b> CountedNumbers<'b> {
     }
 
     /// Some columns as a table.
-    pub(crate) fn table<'a>(&'a self, columns: &'a [&'a [f64]]) -> Table<'a> {
-        Table { values: Values::Columns(columns), classes: &self.classes, weights: &self.weights }
+    pub(crate) fn table<'a>(&'a self, columns: &'a [&'a [f64]]) -> Observations<'a> {
+        Observations { values: Values::Columns(columns), classes: &self.classes, weights: &self.weights }
     }
 
     /// The sums of some columns in every class.
-    pub(crate) fn sums(&self, positions: &[usize], classes: usize) -> Result<Sums, Infinite> {
+    pub(crate) fn sums(&self, positions: &[usize], classes: usize) -> Result<TableSums, Infinite> {
         self.table(&self.columns(positions)).sums(classes)
     }
 }

@@ -13,7 +13,6 @@ use num_bigint::BigUint;
 use crate::batch::{Batch, CategoryColumn, MISSING};
 use crate::error::{Error, Result};
 use crate::estimate::{Evidence, Ratio, Scalar, Smoother};
-use crate::exact::ExactSum;
 use crate::families::{Alike, CountedRow, Gone, Removed};
 use crate::settings::{Settings, Smoothing};
 use crate::statistics::MOST_COUNTS;
@@ -21,7 +20,7 @@ use crate::tally::Tally;
 use crate::vocabulary::Vocabulary;
 
 /// More cells than this, classes included, are refused: nobody has the data to fill them.
-pub(crate) const MOST_CELLS: usize = 1 << 20;
+pub(crate) const MOST_JOINT_CELLS: usize = 1 << 20;
 
 /// The row of the tally for rows that belong to no cell; cell i has row i + 1.
 const INCOMPLETE_ROW: usize = 0;
@@ -144,13 +143,13 @@ impl JointStatistics {
     }
 
     fn too_large(&self, cells: String, classes: usize) -> Error {
-        Error::JointTooLarge { columns: self.columns.len(), classes, cells, limit: MOST_CELLS }
+        Error::JointTooLarge { columns: self.columns.len(), classes, cells, limit: MOST_JOINT_CELLS }
     }
 
     /// Refuses a table with more cells than anybody can fill.
     pub(crate) fn check_size(&self, classes: usize) -> Result<()> {
         let cells = self.values.iter().fold(BigUint::from(classes), |cells, values| cells * values.len());
-        if cells <= BigUint::from(MOST_CELLS) {
+        if cells <= BigUint::from(MOST_JOINT_CELLS) {
             return Ok(());
         }
         Err(self.too_large(cells.to_string(), classes))
@@ -262,17 +261,10 @@ impl<'a, T: Scalar> JointEstimate<'a, T> {
     }
 
     fn evidence(&self, place: &Place, class: usize, gone: Gone) -> Evidence {
-        let (mut count, mut pooled_count) = (ExactSum::default(), ExactSum::default());
-        for &row in &place.rows {
-            count.merge(&self.statistics.counts.exact(row, class));
-            pooled_count.merge(&self.pooled.exact(row, 0));
-        }
-        count.add(-gone.of_class);
-        pooled_count.add(-gone.of_all);
         Evidence {
-            count: count.value(),
+            count: self.statistics.counts.sum_without(&place.rows, class, gone.of_class),
             total: self.totals.get_without(0, class, gone.of_class),
-            pooled_count: pooled_count.value(),
+            pooled_count: self.pooled.sum_without(&place.rows, 0, gone.of_all),
             pooled_total: self.pooled_total.get_without(0, 0, gone.of_all),
             cells: place.fitting,
             other_cells: place.possible - place.fitting,

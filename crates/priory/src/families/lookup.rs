@@ -1,31 +1,22 @@
 //! Likelihoods that stand in a table: the row of a value is found, and added to the scores of whoever has the value.
 
-use crate::moments::engine::{Loop, vectorized};
+use crate::moments::engine::vectorized;
 
 /// The row of a value that adds nothing.
 pub(crate) const NO_ROW: u32 = u32::MAX;
 
 /// Adds to the scores of each example the row of the table that it is given; the classes lie side by side.
 pub(crate) fn add_rows(table: &[f64], classes: usize, rows: impl Iterator<Item = u32>, scores: &mut [f64]) {
-    vectorized(AddRows { table, classes, rows, scores });
-}
-
-struct AddRows<'a, R> {
-    table: &'a [f64],
-    classes: usize,
-    rows: R,
-    scores: &'a mut [f64],
-}
-
-impl<R: Iterator<Item = u32>> Loop for AddRows<'_, R> {
-    #[inline(always)]
-    fn run(self) {
-        for (scores, row) in self.scores.chunks_exact_mut(self.classes).zip(self.rows) {
-            if row != NO_ROW {
-                add(scores, &self.table[row as usize * self.classes..][..self.classes]);
+    vectorized(
+        #[inline(always)]
+        move || {
+            for (scores, row) in scores.chunks_exact_mut(classes).zip(rows) {
+                if row != NO_ROW {
+                    add(scores, &table[row as usize * classes..][..classes]);
+                }
             }
-        }
-    }
+        },
+    );
 }
 
 /// Adds numbers, eight at a time: a table of few classes is narrower than what a compiler would take.

@@ -207,7 +207,7 @@ fn write_json(
 /// A container that was opened, and what was not taken out of it yet. Every block is checked when it is read.
 pub(crate) struct Container<'a> {
     pub(super) layout: Layout,
-    window: Window<'a>,
+    window: ReadAhead<'a>,
 }
 
 impl<'a> Container<'a> {
@@ -218,7 +218,7 @@ impl<'a> Container<'a> {
 
     /// A container with the sections of a layout.
     pub(super) fn new(file: &'a dyn FileParts, layout: Layout) -> Self {
-        Container { layout, window: Window { file, start: 0, bytes: Vec::new() } }
+        Container { layout, window: ReadAhead { file, start: 0, bytes: Vec::new() } }
     }
 
     pub(crate) fn has(&self, name: &str) -> bool {
@@ -313,13 +313,13 @@ impl<'a> Container<'a> {
 }
 
 /// Some bytes of a file. Sections are mostly taken as they stand, and may be many and short: a read is for several of them.
-struct Window<'a> {
+struct ReadAhead<'a> {
     file: &'a dyn FileParts,
     start: u64,
     bytes: Vec<u8>,
 }
 
-impl Window<'_> {
+impl ReadAhead<'_> {
     const WIDTH: usize = 4 * BLOCK;
 
     /// At most a block of bytes, which the file has.

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use super::container::{Container, Section, refused};
 use crate::error::Result;
-use crate::families::discriminant::{Alone, GroupStatistics, GroupSums};
-use crate::moments::{Moments, Wide, pair_count};
+use crate::exact::ExactSum;
+use crate::families::discriminant::{GroupStatistics, GroupSums, KnownWithout};
+use crate::moments::{Moments, pair_count};
 
 /// The moments of each class and column; the products of each class and pair; and, where values are missing, what columns
 /// have shown alone.
@@ -40,8 +41,8 @@ pub(super) fn read(file: &mut Container<'_>, group: &mut GroupStatistics, classe
     let mut read = Vec::new();
     for _ in 0..classes {
         let moments: Option<Vec<Moments>> = (0..columns).map(|_| Moments::read(&mut moments)).collect();
-        let products: Option<Vec<Wide>> =
-            (0..pair_count(columns)).map(|_| Wide::read(&mut products)).collect();
+        let products: Option<Vec<ExactSum>> =
+            (0..pair_count(columns)).map(|_| ExactSum::read(&mut products)).collect();
         let (Some(moments), Some(products)) = (moments, products) else { return Err(impossible()) };
         read.push(GroupSums { moments, products, alone: BTreeMap::new() });
     }
@@ -69,13 +70,13 @@ fn read_alone(file: &mut Container<'_>, classes: &mut [GroupSums], columns: usiz
     }
     for &place in places {
         let [class, i, j] = place.map(|x| x as usize);
-        let (Some(weight), Some(sum)) = (Wide::read(&mut sums), Wide::read(&mut sums)) else {
+        let (Some(weight), Some(sum)) = (ExactSum::read(&mut sums), ExactSum::read(&mut sums)) else {
             return Err(invalid());
         };
         if class >= classes.len() || i >= columns || j >= columns || i == j || !weight.is_positive() {
             return Err(invalid());
         }
-        classes[class].alone.insert((i, j), Alone { weight, sum });
+        classes[class].alone.insert((i, j), KnownWithout { weight, sum });
     }
     if sums.is_empty() { Ok(()) } else { Err(invalid()) }
 }

@@ -25,7 +25,7 @@ use crate::families::FamilyStatistics;
 use crate::families::categorical::CategoryStatistics;
 use crate::families::joint::JointStatistics;
 use crate::families::number;
-use crate::families::text::whole::{REVISION, Whole};
+use crate::families::text::precomputed::{Precomputed, REVISION};
 use crate::learnt::Learnt;
 use crate::moments::Moments;
 use crate::schema::Schema;
@@ -217,18 +217,18 @@ fn read_frame(file: &mut Container<'_>) -> Result<(Statistics, Settings)> {
 }
 
 /// What follows from all words of each column of text, as far as [`ModelFile`] can do with it.
-fn derived(statistics: &Statistics, settings: &Settings) -> BTreeMap<usize, Whole> {
+fn derived(statistics: &Statistics, settings: &Settings) -> BTreeMap<usize, Precomputed> {
     let texts = statistics.factors.iter().filter_map(|factor| match factor {
         FamilyStatistics::Text(column, text) => {
             let name = &statistics.schema.columns[*column].name;
-            Some((*column, Whole::new(text, settings, name)?))
+            Some((*column, Precomputed::new(text, settings, name)?))
         }
         _ => None,
     });
     texts.collect()
 }
 
-fn read_derived(file: &Container<'_>) -> Result<BTreeMap<usize, Whole>> {
+fn read_derived(file: &Container<'_>) -> Result<BTreeMap<usize, Precomputed>> {
     if file.layout.metadata.contains_key(DERIVED) {
         parse(&file.layout.metadata, DERIVED)
     } else {
@@ -240,16 +240,16 @@ fn read_derived(file: &Container<'_>) -> Result<BTreeMap<usize, Whole>> {
 /// make of the counts, which may differ in the last bits from what they made when the file was written; whoever reads
 /// the whole file works them out again.
 fn check_derived(
-    derived: &BTreeMap<usize, Whole>,
+    derived: &BTreeMap<usize, Precomputed>,
     statistics: &Statistics,
     settings: &Settings,
 ) -> Result<()> {
-    let belongs = |(&column, whole): (&usize, &Whole)| {
+    let belongs = |(&column, precomputed): (&usize, &Precomputed)| {
         statistics.factors.iter().any(|factor| match factor {
             FamilyStatistics::Text(position, text) if *position == column => {
                 let name = &statistics.schema.columns[column].name;
-                let fits = whole.fits(settings, name, text, statistics.classes.len());
-                whole.tokens == text.tokens.len() as u64 && (fits || whole.revision != REVISION)
+                let fits = precomputed.fits(settings, name, text, statistics.classes.len());
+                precomputed.tokens == text.tokens.len() as u64 && (fits || precomputed.revision != REVISION)
             }
             _ => false,
         })

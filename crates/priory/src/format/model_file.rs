@@ -12,7 +12,7 @@ use super::{
 use crate::batch::{Batch, TextColumn};
 use crate::error::Result;
 use crate::families::FamilyStatistics;
-use crate::families::text::table::{Cell, TokenTable};
+use crate::families::text::table::{TokenCell, TokenTable};
 use crate::families::text::{DOCUMENTS_ROW, TOTALS, TextStatistics};
 use crate::model::Model;
 use crate::schema::Schema;
@@ -83,7 +83,7 @@ impl ModelFile {
             if whole.is_none() || parts.has(&format!("column.{column}.documents.residue.cells")) {
                 return Ok(None);
             }
-            text.whole = whole;
+            text.precomputed = whole;
         }
         rest.finish()?;
         check(&statistics)?;
@@ -155,7 +155,8 @@ impl Words<'_> {
             self.read_cells(position, &mut cells)?;
             ends.push(cells.len() as u64);
         }
-        let possible = |cell: &Cell| cell.documents <= text.totals.get(DOCUMENTS_ROW, cell.class as usize);
+        let possible =
+            |cell: &TokenCell| cell.documents <= text.totals.get(DOCUMENTS_ROW, cell.class as usize);
         text.counts = TokenTable::from_cells(classes, &ends, cells.iter().copied(), [&[], &[]])
             .filter(|_| text.tokens.is_sorted_by_bytes() && cells.iter().all(possible))
             .ok_or_else(wrong)?
@@ -183,14 +184,14 @@ impl Words<'_> {
         self.parts.elements(&self.section("names"), ElementKind::U8, start..end)
     }
 
-    fn read_cells(&self, position: usize, cells: &mut Vec<Cell>) -> Result<()> {
+    fn read_cells(&self, position: usize, cells: &mut Vec<TokenCell>) -> Result<()> {
         let [start, end] = self.ends("cells", position)?;
         let classes = self.parts.elements(&self.section("classes"), ElementKind::U16, start..end)?;
         let documents = self.counts("documents", start..end)?;
         let terms = self.counts("terms", start..end)?;
         let classes = classes.as_chunks().0.iter().map(|&class| u32::from(u16::from_le_bytes(class)));
         let all = classes.zip(documents).zip(terms);
-        cells.extend(all.map(|((class, documents), terms)| Cell { class, documents, terms }));
+        cells.extend(all.map(|((class, documents), terms)| TokenCell { class, documents, terms }));
         Ok(())
     }
 

@@ -3,7 +3,7 @@
 use super::container::{Container, Section, refused};
 use super::{read_names_in, read_residue, read_tally, write_names, write_residue, write_tally};
 use crate::error::Result;
-use crate::families::text::table::{Cell, TokenTable};
+use crate::families::text::table::{TokenCell, TokenTable};
 use crate::families::text::{TOTALS, TextStatistics};
 
 /// The sections that grow with the tokens.
@@ -67,7 +67,7 @@ pub(super) fn read(
         }
         let counts = class_of.into_iter().zip(documents).zip(terms);
         let cells =
-            counts.map(|((class, documents), terms)| Cell { class: u32::from(class), documents, terms });
+            counts.map(|((class, documents), terms)| TokenCell { class: u32::from(class), documents, terms });
         TokenTable::from_cells(classes, &ends, cells, residue.each_ref().map(|residue| &residue[..]))
     };
     text.counts = counts.ok_or_else(wrong)?.into();

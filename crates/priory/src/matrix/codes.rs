@@ -5,11 +5,11 @@
 //!                α / (n + α (J + 1))               a value beyond them
 //! ```
 
-use super::gaussian::read_shape;
+use super::{begin_bytes, multinomial, read_number, read_shape};
 use crate::moments::Cells;
 
 /// More cells than this for one column are refused: they would take a gigabyte.
-const MOST_CELLS: usize = 1 << 27;
+const MOST_CODE_CELLS: usize = 1 << 27;
 
 /// The weight of every code of every column in every class.
 #[derive(Debug, Clone)]
@@ -47,17 +47,13 @@ impl CodeSums {
             return Ok(());
         }
         assert_eq!(codes.len(), self.columns.len() * classes.len(), "one code per row and column");
-        match weights {
-            [] => classes.iter().for_each(|&class| self.weights.add_whole(class as usize, 1)),
-            _ => classes
-                .iter()
-                .zip(weights)
-                .for_each(|(&class, &weight)| self.weights.add(class as usize, weight)),
+        for (row, &class) in classes.iter().enumerate() {
+            self.weights.add_row(class as usize, weights.get(row).copied());
         }
         for (column, (codes, cells)) in codes.chunks_exact(classes.len()).zip(&mut self.columns).enumerate() {
             let code = codes.iter().copied().max().unwrap_or(0);
             let length = (code as usize + 1) * self.classes;
-            if length > MOST_CELLS {
+            if length > MOST_CODE_CELLS {
                 return Err(TooLarge { column, code });
             }
             cells.grow(length);
@@ -114,9 +110,7 @@ impl CodeSums {
 
     /// The canonical bytes: the same rows give the same, in whatever order and split they came.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut out = Vec::new();
-        out.extend_from_slice(&(self.columns.len() as u64).to_le_bytes());
-        out.extend_from_slice(&(self.classes as u64).to_le_bytes());
+        let mut out = begin_bytes(self.columns.len(), self.classes);
         self.weights.write(&mut out);
         for cells in &self.columns {
             out.extend_from_slice(&(cells.len() as u64).to_le_bytes());
@@ -136,9 +130,8 @@ impl CodeSums {
         let weights = Cells::read(bytes, classes)?;
         let mut sums = CodeSums { classes, columns: Vec::with_capacity(columns), weights };
         for _ in 0..columns {
-            let (length, rest) = bytes.split_first_chunk()?;
-            *bytes = rest;
-            sums.columns.push(Cells::read(bytes, usize::try_from(u64::from_le_bytes(*length)).ok()?)?);
+            let length = read_number(bytes)?;
+            sums.columns.push(Cells::read(bytes, length)?);
         }
         bytes.is_empty().then_some(sums)
     }
@@ -148,9 +141,11 @@ impl CodeSums {
 /// them.
 pub fn code_log_likelihood(counts: &[f64], codes: usize, pseudocount: f64) -> Vec<f64> {
     let mut logs = Vec::with_capacity(counts.len() + counts.len() / codes.max(1));
+    let pseudocounts = vec![pseudocount; codes];
     for counts in counts.chunks_exact(codes.max(1)) {
-        let log_total = libm::log(counts.iter().map(|n| n + pseudocount).sum());
-        logs.extend(counts.iter().map(|n| libm::log(n + pseudocount) - log_total));
+        let start = logs.len();
+        logs.extend_from_slice(counts);
+        multinomial(&mut logs[start..], &pseudocounts);
         let total: f64 = counts.iter().sum::<f64>() + pseudocount * (codes + 1) as f64;
         logs.push(libm::log(pseudocount) - libm::log(total));
     }

@@ -8,9 +8,9 @@
 //! Bernoulli     log P(c | k) = ln (n(c, k) + α(c)) − ln (rows of k + 2 α(c))
 //! ```
 
-use super::gaussian::read_shape;
-use super::{Index, Odd, SparseRow, check};
-use crate::moments::engine::{Loop, vectorized};
+use super::{Index, InvalidEntry, SparseRow, begin_bytes, check, read_shape};
+use crate::estimate::CountLogs;
+use crate::moments::engine::vectorized;
 use crate::moments::{Cells, LARGEST_WHOLE};
 
 /// The sum of every column in every class, exactly.
@@ -57,9 +57,14 @@ impl CountSums {
         class: u32,
         weight: Option<f64>,
         negative_allowed: bool,
-    ) -> Result<(), Odd> {
-        let (mut fit, mut plain) = (Ok(()), false);
-        vectorized(Look { row, columns: self.columns, fit: &mut fit, plain: &mut plain });
+    ) -> Result<(), InvalidEntry> {
+        let columns = self.columns;
+        let (fit, plain) = vectorized(
+            #[inline(always)]
+            move || {
+                (row.check_columns(columns), row.values.iter().fold(true, |plain, &x| plain & is_plain(x)))
+            },
+        );
         fit?;
         if !plain {
             check(row.values, negative_allowed)?;
@@ -75,10 +80,7 @@ impl CountSums {
     /// Counts a row, and returns where its numbers go.
     #[inline(always)]
     fn add_row(&mut self, class: u32, weight: Option<f64>) -> &mut Cells {
-        match weight {
-            None => self.weights.add_whole(class as usize, 1),
-            Some(weight) => self.weights.add(class as usize, weight),
-        }
+        self.weights.add_row(class as usize, weight);
         let cells = &mut self.counts[class as usize];
         if cells.len() < self.columns {
             cells.grow(self.columns);
@@ -148,9 +150,7 @@ impl CountSums {
 
     /// The canonical bytes: the same rows give the same, in whatever order and split they came.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut out = Vec::new();
-        out.extend_from_slice(&(self.columns as u64).to_le_bytes());
-        out.extend_from_slice(&(self.classes() as u64).to_le_bytes());
+        let mut out = begin_bytes(self.columns, self.classes());
         self.weights.write(&mut out);
         let none = Cells::new(self.columns);
         for cells in &self.counts {
@@ -179,31 +179,18 @@ fn add_entries(cells: &mut Cells, entries: impl Iterator<Item = (usize, f64)>, w
     }
 }
 
-/// Finds out whether all entries stand in columns that exist, and whether they are what most are: whole, not negative,
-/// and small.
-struct Look<'a, I> {
-    row: SparseRow<'a, I>,
-    columns: usize,
-    fit: &'a mut Result<(), Odd>,
-    plain: &'a mut bool,
-}
-
-impl<I: Index> Loop for Look<'_, I> {
-    #[inline(always)]
-    fn run(self) {
-        /// Has no room for digits after the point: adding it rounds to a whole number.
-        const ROUND: f64 = 4_503_599_627_370_496.0; // 2^52
-        let is_plain = |x: f64| (0.0..=LARGEST_WHOLE).contains(&x) & ((x + ROUND) - ROUND == x);
-        *self.fit = self.row.check_columns(self.columns);
-        *self.plain = self.row.values.iter().fold(true, |plain, &x| plain & is_plain(x));
-    }
+/// Whether an entry is what most are: whole, not negative, and small.
+#[inline(always)]
+fn is_plain(x: f64) -> bool {
+    /// Has no room for digits after the point: adding it rounds to a whole number.
+    const ROUND: f64 = 4_503_599_627_370_496.0; // 2^52
+    (0.0..=LARGEST_WHOLE).contains(&x) & ((x + ROUND) - ROUND == x)
 }
 
 /// Turns the sums of a class into log P(column | class) of the multinomial model.
 pub fn multinomial(counts: &mut [f64], pseudocounts: &[f64]) {
     let log_total = libm::log(counts.iter().zip(pseudocounts).map(|(n, alpha)| n + alpha).sum());
-    let mut log = Logs::new(pseudocounts);
-    counts.iter_mut().zip(pseudocounts).for_each(|(n, alpha)| *n = log.of_sum(*n, *alpha) - log_total);
+    ln_smoothed(counts, pseudocounts).for_each(|(n, _, ln)| *n = ln - log_total);
 }
 
 /// Turns the sums of a class into the weights of the complement model: −log P(column | any other class), or
@@ -220,41 +207,28 @@ pub fn complement(counts: &mut [f64], totals: &[f64], pseudocounts: &[f64], norm
 
 /// Turns the sums of a class into log P(column | class) of the Bernoulli model.
 pub fn bernoulli(counts: &mut [f64], class_weight: f64, pseudocounts: &[f64]) {
-    let mut log = Logs::new(pseudocounts);
     let mut of_class = (f64::NAN, f64::NAN);
-    for (n, &alpha) in counts.iter_mut().zip(pseudocounts) {
+    for (n, alpha, ln) in ln_smoothed(counts, pseudocounts) {
         if alpha != of_class.0 {
             of_class = (alpha, libm::log(class_weight + 2.0 * alpha));
         }
-        *n = log.of_sum(*n, alpha) - of_class.1;
+        *n = ln - of_class.1;
     }
 }
 
-/// ln (n + α). Most n are small and whole and most α the same, so that logarithms can be kept.
-struct Logs {
-    alpha: f64,
-    /// For each n that is whole; NaN as long as it is not known.
-    kept: [f64; 512],
-}
-
-impl Logs {
-    fn new(pseudocounts: &[f64]) -> Self {
-        Logs { alpha: pseudocounts.first().copied().unwrap_or(0.0), kept: [f64::NAN; 512] }
-    }
-
-    #[inline]
-    fn of_sum(&mut self, n: f64, alpha: f64) -> f64 {
-        let place = n as usize;
-        match self.kept.get_mut(place) {
-            Some(kept) if place as f64 == n && alpha == self.alpha => {
-                if kept.is_nan() {
-                    *kept = libm::log(n + alpha);
-                }
-                *kept
-            }
-            _ => libm::log(n + alpha),
-        }
-    }
+/// ln (n + α) of every count. Most α are the same.
+fn ln_smoothed<'a>(
+    counts: &'a mut [f64],
+    pseudocounts: &'a [f64],
+) -> impl Iterator<Item = (&'a mut f64, f64, f64)> {
+    /// Rarely is a class worth more logarithms than it has columns.
+    const MOST_WORKED_OUT: usize = 512;
+    let worked_out = counts.len().min(MOST_WORKED_OUT) as u32;
+    let logs = CountLogs::new(pseudocounts.first().copied().unwrap_or(0.0), worked_out, libm::log);
+    counts.iter_mut().zip(pseudocounts).map(move |(n, &alpha)| {
+        let ln = if alpha == logs.own { logs.ln_own(*n) } else { libm::log(*n + alpha) };
+        (n, alpha, ln)
+    })
 }
 
 /// What the Bernoulli model adds for every column that is there, class after class, and what every class starts from:

@@ -1,7 +1,8 @@
 //! Means and covariances of the columns of a matrix, for discriminant analysis.
 
-use super::gaussian::read_shape;
-use crate::moments::{Infinite, Moments, Table, Values, Wide, covariance, pair, pair_count};
+use super::{begin_bytes, merge_each, read_shape};
+use crate::exact::ExactSum;
+use crate::moments::{Infinite, Moments, Observations, Values, covariance, pair, pair_count};
 
 /// Weight, Σx, Σx² and Σxy of every class, exactly.
 #[derive(Debug, Clone)]
@@ -11,7 +12,7 @@ pub struct CovarianceSums {
     /// Of column c and class k at `c * classes + k`.
     moments: Vec<Moments>,
     /// Of class k and columns i and j at `k * pairs + pair(i, j)`.
-    products: Vec<Wide>,
+    products: Vec<ExactSum>,
 }
 
 impl CovarianceSums {
@@ -21,7 +22,7 @@ impl CovarianceSums {
             columns,
             classes,
             moments: vec![Moments::default(); columns * classes],
-            products: vec![Wide::default(); pair_count(columns) * classes],
+            products: vec![ExactSum::default(); pair_count(columns) * classes],
         }
     }
 
@@ -33,18 +34,18 @@ impl CovarianceSums {
     /// # Panics
     /// If the lengths do not agree, or a class is out of range.
     pub fn observe(&mut self, values: &[f64], classes: &[u32]) -> Result<(), Infinite> {
-        let table = Table { values: Values::Rows(values, self.columns), classes, weights: &[] };
+        let table = Observations { values: Values::Rows(values, self.columns), classes, weights: &[] };
         let moments = table.moments(self.classes)?;
         let products = table.products(self.classes)?;
-        self.moments.iter_mut().zip(&moments).for_each(|(all, sum)| all.merge(sum));
-        self.products.iter_mut().zip(&products).for_each(|(all, sum)| all.merge(sum));
+        merge_each(&mut self.moments, &moments, Moments::merge);
+        merge_each(&mut self.products, &products, ExactSum::merge);
         Ok(())
     }
 
     /// Adds what another part of the rows came to.
     pub fn merge(&mut self, other: &CovarianceSums) {
-        self.moments.iter_mut().zip(&other.moments).for_each(|(all, sum)| all.merge(sum));
-        self.products.iter_mut().zip(&other.products).for_each(|(all, sum)| all.merge(sum));
+        merge_each(&mut self.moments, &other.moments, Moments::merge);
+        merge_each(&mut self.products, &other.products, ExactSum::merge);
     }
 
     /// How many columns there are.
@@ -64,9 +65,7 @@ impl CovarianceSums {
 
     /// The canonical bytes: the same rows give the same, in whatever order and split they came.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut out = Vec::new();
-        out.extend_from_slice(&(self.columns as u64).to_le_bytes());
-        out.extend_from_slice(&(self.classes as u64).to_le_bytes());
+        let mut out = begin_bytes(self.columns, self.classes);
         self.moments.iter().for_each(|moments| moments.write(&mut out));
         self.products.iter().for_each(|product| product.write(&mut out));
         out
@@ -82,7 +81,7 @@ impl CovarianceSums {
         }
         let moments = (0..columns * classes).map(|_| Moments::read(bytes)).collect::<Option<_>>()?;
         let pairs = pair_count(columns).checked_mul(classes).filter(|&pairs| pairs <= bytes.len())?;
-        let products = (0..pairs).map(|_| Wide::read(bytes)).collect::<Option<_>>()?;
+        let products = (0..pairs).map(|_| ExactSum::read(bytes)).collect::<Option<_>>()?;
         bytes.is_empty().then_some(CovarianceSums { columns, classes, moments, products })
     }
 

@@ -9,8 +9,9 @@
 
 use std::f64::consts::PI;
 
-use crate::moments::engine::{Loop, vectorized};
-use crate::moments::{Cells, Infinite, Moments, Table, Values};
+use super::dense::score_rows;
+use super::{begin_bytes, merge_each, read_shape};
+use crate::moments::{Cells, Infinite, Moments, Observations, Values};
 
 /// Weight, Σx and Σx² of every column and class.
 #[derive(Debug, Clone)]
@@ -57,28 +58,24 @@ impl GaussianSums {
     /// If the lengths do not agree, or a class is out of range.
     pub fn observe(&mut self, values: &[f64], classes: &[u32], weights: &[f64]) -> Result<(), Infinite> {
         let values = Values::Rows(values, self.columns);
-        let sums = Table { values, classes, weights }.sums(self.classes)?;
+        let sums = Observations { values, classes, weights }.sums(self.classes)?;
         let moments = self.moments.chunks_exact_mut(self.classes.max(1));
         sums.columns().zip(moments).for_each(|(sums, moments)| sums.add_to(moments));
         for (row, &class) in classes.iter().enumerate() {
-            match weights.get(row) {
-                None => self.weights.add_whole(class as usize, 1),
-                Some(&weight) => self.weights.add(class as usize, weight),
-            }
+            self.weights.add_row(class as usize, weights.get(row).copied());
         }
-        if weights.is_empty() {
-            sums.columns().zip(&mut self.everybody).for_each(|(sums, all)| sums.add_all_to(all));
-        } else {
-            let sums = Table { values, classes: &vec![0; classes.len()], weights: &[] }.sums(1)?;
-            sums.columns().zip(&mut self.everybody).for_each(|(sums, all)| sums.add_all_to(all));
-        }
+        let unweighted = match weights {
+            [] => sums,
+            _ => Observations { values, classes: &vec![0; classes.len()], weights: &[] }.sums(1)?,
+        };
+        unweighted.columns().zip(&mut self.everybody).for_each(|(sums, all)| sums.add_all_to(all));
         Ok(())
     }
 
     /// Adds what another part of the rows came to.
     pub fn merge(&mut self, other: &GaussianSums) {
-        self.moments.iter_mut().zip(&other.moments).for_each(|(all, sum)| all.merge(sum));
-        self.everybody.iter_mut().zip(&other.everybody).for_each(|(all, sum)| all.merge(sum));
+        merge_each(&mut self.moments, &other.moments, Moments::merge);
+        merge_each(&mut self.everybody, &other.everybody, Moments::merge);
         self.weights.merge(&other.weights, |class| class);
     }
 
@@ -114,9 +111,7 @@ impl GaussianSums {
 
     /// The canonical bytes: the same rows give the same, in whatever order and split they came.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut out = Vec::new();
-        out.extend_from_slice(&(self.columns as u64).to_le_bytes());
-        out.extend_from_slice(&(self.classes as u64).to_le_bytes());
+        let mut out = begin_bytes(self.columns, self.classes);
         self.moments.iter().chain(&self.everybody).for_each(|moments| moments.write(&mut out));
         self.weights.write(&mut out);
         out
@@ -138,32 +133,16 @@ impl GaussianSums {
     }
 }
 
-/// Two numbers off the front of some bytes.
-pub(super) fn read_shape(bytes: &mut &[u8]) -> Option<(usize, usize)> {
-    let (first, rest) = bytes.split_first_chunk()?;
-    let (second, rest) = rest.split_first_chunk()?;
-    *bytes = rest;
-    Some((
-        usize::try_from(u64::from_le_bytes(*first)).ok()?,
-        usize::try_from(u64::from_le_bytes(*second)).ok()?,
-    ))
-}
-
 /// The log-density with its constants folded.
 #[derive(Debug, Clone)]
 pub struct GaussianScores {
     columns: usize,
     means: Vec<f64>,
-    /// 1 / (2 variance).
-    precisions: Vec<f64>,
+    /// −1 / (2 variance).
+    negative_precisions: Vec<f64>,
     /// log P(class) − ½ Σ ln(2π variance).
     start: Vec<f64>,
 }
-
-/// So many rows are scored side by side, so that the parameters of a class are fetched once for all of them.
-const TILE: usize = 4;
-/// So many columns are added side by side.
-const LANES: usize = 8;
 
 impl GaussianScores {
     /// Folds means and variances, class after class, and the logarithms of the priors.
@@ -176,7 +155,7 @@ impl GaussianScores {
         GaussianScores {
             columns,
             means: means.to_vec(),
-            precisions: variances.iter().map(|variance| 0.5 / variance).collect(),
+            negative_precisions: variances.iter().map(|variance| -0.5 / variance).collect(),
             start: start.collect(),
         }
     }
@@ -189,67 +168,10 @@ impl GaussianScores {
 
     /// Writes log P(class, x) of every row.
     pub fn score(&self, values: &[f64], scores: &mut [f64]) {
-        vectorized(Work { parameters: self, values, scores });
+        let parameters = [&self.means[..], &self.negative_precisions[..]];
+        score_rows(values, parameters, self.columns, &self.start, scores, |x, [mean, negative_precision]| {
+            let d = x - mean;
+            d * d * negative_precision
+        });
     }
-}
-
-/// Rows to be scored. The order of additions is fixed and nothing is fused, so that every processor gives the same bits.
-struct Work<'a> {
-    parameters: &'a GaussianScores,
-    values: &'a [f64],
-    scores: &'a mut [f64],
-}
-
-impl Loop for Work<'_> {
-    #[inline(always)]
-    fn run(self) {
-        let Work { parameters: GaussianScores { columns, means, precisions, start }, values, scores } = self;
-        let (columns, classes) = (*columns, start.len());
-        let tiles = values.chunks(TILE * columns).zip(scores.chunks_mut(TILE * classes));
-        for (rows, scores) in tiles {
-            let classes_of = means.chunks_exact(columns).zip(precisions.chunks_exact(columns));
-            for (class, (means, precisions)) in classes_of.enumerate() {
-                if rows.len() == TILE * columns {
-                    let distances = distances::<TILE>(rows, means, precisions);
-                    for (row, distance) in distances.into_iter().enumerate() {
-                        scores[row * classes + class] = start[class] - distance;
-                    }
-                } else {
-                    for (row, x) in rows.chunks_exact(columns).enumerate() {
-                        scores[row * classes + class] =
-                            start[class] - distances::<1>(x, means, precisions)[0];
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// Σ (x − mean)² / (2 variance) of so many rows.
-#[inline(always)]
-fn distances<const N: usize>(rows: &[f64], means: &[f64], precisions: &[f64]) -> [f64; N] {
-    let columns = means.len();
-    let rows: [&[f64]; N] = std::array::from_fn(|row| &rows[row * columns..][..columns]);
-    let mut sums = [[0.0; LANES]; N];
-    let (chunks, whole) = (columns / LANES, columns / LANES * LANES);
-    for chunk in 0..chunks {
-        let at = chunk * LANES..(chunk + 1) * LANES;
-        let (means, precisions) = (&means[at.clone()], &precisions[at.clone()]);
-        for (sums, row) in sums.iter_mut().zip(rows) {
-            let row = &row[at.clone()];
-            for lane in 0..LANES {
-                let d = row[lane] - means[lane];
-                sums[lane] += d * d * precisions[lane];
-            }
-        }
-    }
-    std::array::from_fn(|row| {
-        let rest: f64 = (whole..columns)
-            .map(|column| {
-                let d = rows[row][column] - means[column];
-                d * d * precisions[column]
-            })
-            .sum();
-        sums[row].iter().sum::<f64>() + rest
-    })
 }

@@ -3,9 +3,10 @@
 //! That is what multinomial, complement and Bernoulli naive Bayes and linear discriminants come to. 0 · ∞ is 0 here: a
 //! word that is not there does not matter, however impossible it would be.
 
-use super::{Index, Odd, SparseRow, SparseRows, check};
+use super::dense::score_rows;
+use super::{Index, InvalidEntry, SparseRow, SparseRows, check};
 use crate::lines::{LANES, Line, Lines};
-use crate::moments::engine::{Loop, ask, vectorized};
+use crate::moments::engine::{ask, vectorized};
 
 /// Weights, ready to be multiplied with rows.
 #[derive(Debug, Clone)]
@@ -23,9 +24,6 @@ pub struct LinearScores {
 
 /// The weights of so many entries ahead are asked for: most words are rare, and theirs come from far away.
 const AHEAD: usize = 16;
-
-/// So many rows are scored side by side.
-const TILE: usize = 4;
 
 impl LinearScores {
     /// Takes weights, class after class, and what every class starts from; for sparse rows or for dense ones.
@@ -51,7 +49,8 @@ impl LinearScores {
     /// Writes the scores of dense rows, for which the weights were taken.
     pub fn score(&self, values: &[f64], scores: &mut [f64]) {
         if self.finite {
-            return vectorized(DenseWork { weights: self, values, scores });
+            let weights = [&self.by_class[..]];
+            return score_rows(values, weights, self.columns, &self.bias, scores, |x, [weight]| x * weight);
         }
         let classes = self.bias.len();
         for (row, scores) in values.chunks_exact(self.columns.max(1)).zip(scores.chunks_exact_mut(classes)) {
@@ -73,16 +72,33 @@ impl LinearScores {
     /// let mut scored = [0.0; 4];
     /// scores.score_sparse(SparseRows { starts: &[0, 1, 3], columns: &[1, 0, 1], values: &[3.0, 1.0, 1.0] }, &mut scored)?;
     /// assert_eq!(scored, [13.0, 32.0, 11.5, 26.0]);
-    /// # Ok::<(), priory::matrix::Odd>(())
+    /// # Ok::<(), priory::matrix::InvalidEntry>(())
     /// ```
     ///
     /// # Errors
     /// If an entry is not finite, or beyond the columns.
-    pub fn score_sparse<I: Index>(&self, rows: SparseRows<'_, I>, scores: &mut [f64]) -> Result<(), Odd> {
+    pub fn score_sparse<I: Index>(
+        &self,
+        rows: SparseRows<'_, I>,
+        scores: &mut [f64],
+    ) -> Result<(), InvalidEntry> {
         rows.check()?;
-        let mut fit = Ok(());
-        vectorized(SparseWork { weights: self, rows, scores, fit: &mut fit });
-        fit?;
+        let work = SparseWork { weights: self, rows, scores: &mut *scores };
+        vectorized(
+            #[inline(always)]
+            // Sums of few lines stay in registers.
+            move || match self.by_column.width() {
+                1 => work.score_few::<1>(),
+                2 => work.score_few::<2>(),
+                3 => work.score_few::<3>(),
+                4 => work.score_few::<4>(),
+                width => {
+                    let weights = &self.by_column;
+                    let of_column = |column| (column < weights.rows()).then(|| weights.row(column));
+                    work.score(vec![Line::default(); width], of_column)
+                }
+            },
+        )?;
         // What is not finite makes all scores of its row so.
         if scores.iter().fold(true, |finite, score| finite & score.is_finite()) {
             return Ok(());
@@ -108,90 +124,27 @@ impl LinearScores {
     }
 }
 
-struct DenseWork<'a> {
-    weights: &'a LinearScores,
-    values: &'a [f64],
-    scores: &'a mut [f64],
-}
-
-impl Loop for DenseWork<'_> {
-    #[inline(always)]
-    fn run(self) {
-        let DenseWork { weights: LinearScores { columns, bias, by_class, .. }, values, scores } = self;
-        let (columns, classes) = (*columns, bias.len());
-        for (rows, scores) in values.chunks(TILE * columns).zip(scores.chunks_mut(TILE * classes)) {
-            for (class, weights) in by_class.chunks_exact(columns).enumerate() {
-                if rows.len() == TILE * columns {
-                    for (row, sum) in dots::<TILE>(rows, weights).into_iter().enumerate() {
-                        scores[row * classes + class] = bias[class] + sum;
-                    }
-                } else {
-                    for (row, x) in rows.chunks_exact(columns).enumerate() {
-                        scores[row * classes + class] = bias[class] + dots::<1>(x, weights)[0];
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// Σ x · weight of so many rows.
-#[inline(always)]
-fn dots<const N: usize>(rows: &[f64], weights: &[f64]) -> [f64; N] {
-    let columns = weights.len();
-    let rows: [&[f64]; N] = std::array::from_fn(|row| &rows[row * columns..][..columns]);
-    let mut sums = [[0.0; LANES]; N];
-    let (chunks, whole) = (columns / LANES, columns / LANES * LANES);
-    for chunk in 0..chunks {
-        let at = chunk * LANES..(chunk + 1) * LANES;
-        let weights = &weights[at.clone()];
-        for (sums, row) in sums.iter_mut().zip(rows) {
-            let row = &row[at.clone()];
-            (0..LANES).for_each(|lane| sums[lane] += row[lane] * weights[lane]);
-        }
-    }
-    std::array::from_fn(|row| {
-        let rest: f64 = (whole..columns).map(|column| rows[row][column] * weights[column]).sum();
-        sums[row].iter().sum::<f64>() + rest
-    })
-}
-
 struct SparseWork<'a, I> {
     weights: &'a LinearScores,
     rows: SparseRows<'a, I>,
     scores: &'a mut [f64],
-    fit: &'a mut Result<(), Odd>,
-}
-
-impl<I: Index> Loop for SparseWork<'_, I> {
-    #[inline(always)]
-    fn run(self) {
-        // Sums of few lines stay in registers.
-        match self.weights.by_column.width() {
-            1 => self.score_few::<1>(),
-            2 => self.score_few::<2>(),
-            3 => self.score_few::<3>(),
-            4 => self.score_few::<4>(),
-            width => {
-                let weights = &self.weights.by_column;
-                let of_column = |column| (column < weights.rows()).then(|| weights.row(column));
-                self.score(vec![Line::default(); width], of_column);
-            }
-        }
-    }
 }
 
 impl<'a, I: Index> SparseWork<'a, I> {
     /// Classes that take `WIDTH` lines.
     #[inline(always)]
-    fn score_few<const WIDTH: usize>(self) {
+    fn score_few<const WIDTH: usize>(self) -> Result<(), InvalidEntry> {
         let weights = self.weights.by_column.of_width::<WIDTH>();
-        self.score([Line::default(); WIDTH], |column| weights.get(column).map(|lines| &lines[..]));
+        self.score([Line::default(); WIDTH], |column| weights.get(column).map(|lines| &lines[..]))
     }
 
     /// Takes weights from `of_column`, and keeps the sums of a row in `sums`.
     #[inline(always)]
-    fn score(self, mut sums: impl AsMut<[Line]>, of_column: impl Fn(usize) -> Option<&'a [Line]>) {
+    fn score(
+        self,
+        mut sums: impl AsMut<[Line]>,
+        of_column: impl Fn(usize) -> Option<&'a [Line]>,
+    ) -> Result<(), InvalidEntry> {
         let SparseRows { columns, values, .. } = self.rows;
         let ask_for = |column: &I| of_column(column.column()).into_iter().for_each(ask);
         columns.iter().take(AHEAD).for_each(ask_for);
@@ -203,15 +156,13 @@ impl<'a, I: Index> SparseWork<'a, I> {
             sums.copy_from_slice(&self.weights.start);
             for (column, &x) in entries.by_ref().take(length) {
                 later.next().into_iter().for_each(ask_for);
-                let Some(weights) = of_column(column.column()) else {
-                    *self.fit = Err(Odd::Beyond);
-                    return;
-                };
+                let weights = of_column(column.column()).ok_or(InvalidEntry::NoSuchColumn)?;
                 sums.iter_mut().zip(weights).for_each(|(sum, weights)| sum.add(x, weights));
             }
             for (scores, Line(sums)) in scores.chunks_mut(LANES).zip(sums) {
                 scores.copy_from_slice(&sums[..scores.len()]);
             }
         }
+        Ok(())
     }
 }

@@ -7,11 +7,15 @@
 //! rows --observe/merge--> GaussianSums | CountSums | CodeSums | CovarianceSums --estimate--> parameters --score--> log-joints
 //! ```
 //!
-//! The parameters are those that scikit-learn has, under the same formulas.
+//! The parameters are those that scikit-learn has. They are logarithms like ln (n + α) − ln Σ (n + α), subtracted as it
+//! subtracts them, so that they agree with its own to the last digits; the families take the logarithm of the quotient, or
+//! fold such terms into constants. That is why the formulas of `counts.rs` and `codes.rs` are not those of
+//! `estimate.rs` and of text, to the bit.
 
 mod codes;
 mod counts;
 mod covariance;
+mod dense;
 mod gaussian;
 mod labels;
 mod linear;
@@ -25,32 +29,32 @@ pub use labels::{encode, order};
 pub use linear::LinearScores;
 pub use sparse::{Index, SparseRow, SparseRows};
 
-use crate::posterior::{argmax, exp_of_negative, largest, log_sum};
+use crate::posterior::{argmax, divide_by_sum, exponentiate, largest, log_sum};
 
 /// What a number, or where it stands, may not be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Odd {
+pub enum InvalidEntry {
     /// Infinite, or NaN.
     NotFinite,
     /// Below zero.
     Negative,
     /// In a column that does not exist.
-    Beyond,
+    NoSuchColumn,
 }
 
 /// Looks for numbers that are not finite, and for negative ones if they are not allowed.
 ///
 /// # Errors
 /// What was found.
-pub fn check(values: &[f64], negative_allowed: bool) -> Result<(), Odd> {
+pub fn check(values: &[f64], negative_allowed: bool) -> Result<(), InvalidEntry> {
     // Without a way out in the middle, several numbers are compared at once.
     const MANY: usize = 4096;
     for values in values.chunks(MANY) {
         if !values.iter().fold(true, |finite, x| finite & x.is_finite()) {
-            return Err(Odd::NotFinite);
+            return Err(InvalidEntry::NotFinite);
         }
         if !negative_allowed && values.iter().fold(false, |negative, &x| negative | (x < 0.0)) {
-            return Err(Odd::Negative);
+            return Err(InvalidEntry::Negative);
         }
     }
     Ok(())
@@ -60,10 +64,10 @@ pub fn check(values: &[f64], negative_allowed: bool) -> Result<(), Odd> {
 ///
 /// ```
 /// let mut columns = [Vec::new(), Vec::new()];
-/// priory::matrix::take_apart(&[1.0, 2.0, 3.0, 4.0], columns.iter_mut());
+/// priory::matrix::rows_to_columns(&[1.0, 2.0, 3.0, 4.0], columns.iter_mut());
 /// assert_eq!(columns, [[1.0, 3.0], [2.0, 4.0]]);
 /// ```
-pub fn take_apart<'c>(rows: &[f64], columns: impl Iterator<Item = &'c mut Vec<f64>>) {
+pub fn rows_to_columns<'c>(rows: &[f64], columns: impl Iterator<Item = &'c mut Vec<f64>>) {
     /// So that rows stay in a cache until all columns have taken theirs.
     const ROWS_AT_ONCE: usize = 64;
     let mut columns: Vec<&mut Vec<f64>> = columns.collect();
@@ -95,13 +99,37 @@ pub fn normalize_log(scores: &mut [f64], classes: usize) {
 pub fn normalize(scores: &mut [f64], classes: usize) {
     for row in scores.chunks_exact_mut(classes) {
         let largest = largest(row.iter().copied());
-        row.iter_mut().for_each(|x| *x = exp_of_negative(*x - largest));
-        let sum: f64 = row.iter().sum();
-        row.iter_mut().for_each(|x| *x /= sum);
+        row.iter_mut().for_each(|x| *x -= largest);
     }
+    exponentiate(scores);
+    scores.chunks_exact_mut(classes).for_each(|row| {
+        divide_by_sum(row);
+    });
 }
 
 /// The most probable class of every row; of equals the first.
 pub fn best(scores: &[f64], classes: usize) -> impl Iterator<Item = usize> {
     scores.chunks_exact(classes).map(argmax)
+}
+
+/// Adds each of some sums to that in the same place.
+fn merge_each<T>(all: &mut [T], parts: &[T], merge: impl Fn(&mut T, &T)) {
+    all.iter_mut().zip(parts).for_each(|(all, part)| merge(all, part));
+}
+
+/// Bytes that begin with how many columns and classes there are.
+fn begin_bytes(columns: usize, classes: usize) -> Vec<u8> {
+    [columns, classes].into_iter().flat_map(|number| (number as u64).to_le_bytes()).collect()
+}
+
+/// How many columns and classes there are, off the front of some bytes.
+fn read_shape(bytes: &mut &[u8]) -> Option<(usize, usize)> {
+    Some((read_number(bytes)?, read_number(bytes)?))
+}
+
+/// A number off the front of some bytes.
+fn read_number(bytes: &mut &[u8]) -> Option<usize> {
+    let (&number, rest) = bytes.split_first_chunk()?;
+    *bytes = rest;
+    usize::try_from(u64::from_le_bytes(number)).ok()
 }

@@ -1,6 +1,6 @@
 //! Rows that hold mostly zeros.
 
-use super::Odd;
+use super::InvalidEntry;
 use crate::moments::engine::ask;
 
 /// A type in which the columns of entries may be kept.
@@ -49,10 +49,10 @@ impl<I: Index> SparseRow<'_, I> {
 
     /// Looks for entries in columns that do not exist.
     #[inline(always)]
-    pub(super) fn check_columns(&self, columns: usize) -> Result<(), Odd> {
+    pub(super) fn check_columns(&self, columns: usize) -> Result<(), InvalidEntry> {
         // Without a way out in the middle, several are compared at once.
         let fit = self.columns.iter().fold(true, |fit, column| fit & (column.column() < columns));
-        if fit && self.columns.len() == self.values.len() { Ok(()) } else { Err(Odd::Beyond) }
+        if fit && self.columns.len() == self.values.len() { Ok(()) } else { Err(InvalidEntry::NoSuchColumn) }
     }
 
     #[inline(always)]
@@ -75,11 +75,11 @@ pub struct SparseRows<'a, I> {
 
 impl<'a, I: Index> SparseRows<'a, I> {
     /// Whether the rows take up all entries.
-    pub(super) fn check(&self) -> Result<(), Odd> {
+    pub(super) fn check(&self) -> Result<(), InvalidEntry> {
         let all =
             self.starts.first().zip(self.starts.last()).map_or(0, |(start, end)| end.wrapping_sub(*start));
         let fit = self.starts.is_sorted() && [self.columns.len(), self.values.len()] == [all; 2];
-        if fit { Ok(()) } else { Err(Odd::Beyond) }
+        if fit { Ok(()) } else { Err(InvalidEntry::NoSuchColumn) }
     }
 
     /// How many entries each row has.

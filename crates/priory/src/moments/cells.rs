@@ -1,13 +1,13 @@
 //! A table of exact sums, of which any cell can be added to at any time.
 //!
-//! Most of what is counted is whole, and an i32 holds it; when it is full, what it held goes into a [`Wide`]. Fractions go
+//! Most of what is counted is whole, and an i32 holds it; when it is full, what it held goes into a [`ExactSum`]. Fractions go
 //! beside it in fixed point, as multiples of 2^-80 in an i128, which holds every f64 from 2^-28 to 2^40 with all its bits.
-//! What fits neither is rare, and goes into the [`Wide`] as well. So a sum costs about as much as one that rounds, and
+//! What fits neither is rare, and goes into the [`ExactSum`] as well. So a sum costs about as much as one that rounds, and
 //! never does.
 
 use std::collections::BTreeMap;
 
-use super::Wide;
+use crate::exact::ExactSum;
 
 /// Fractions are multiples of 2^-80.
 const FRACTION_BITS: i32 = 80;
@@ -20,7 +20,7 @@ pub(crate) struct Cells {
     whole: Vec<i32>,
     /// Empty as long as everything was whole.
     fraction: Vec<i128>,
-    rest: BTreeMap<usize, Wide>,
+    rest: BTreeMap<usize, ExactSum>,
 }
 
 impl Cells {
@@ -82,6 +82,15 @@ impl Cells {
         self.rest.entry(cell).or_default().add_whole(full.into(), 0);
     }
 
+    /// Adds the weight of a row, or one if it has none.
+    #[inline]
+    pub(crate) fn add_row(&mut self, cell: usize, weight: Option<f64>) {
+        match weight {
+            None => self.add_whole(cell, 1),
+            Some(weight) => self.add(cell, weight),
+        }
+    }
+
     /// Adds one to each of these cells.
     #[inline]
     pub(crate) fn count(&mut self, cells: impl Iterator<Item = usize>) {
@@ -122,7 +131,7 @@ impl Cells {
     }
 
     /// A cell, exactly.
-    pub(crate) fn exact(&self, cell: usize) -> Wide {
+    pub(crate) fn exact(&self, cell: usize) -> ExactSum {
         let mut sum = self.rest.get(&cell).cloned().unwrap_or_default();
         sum.add_whole(self.whole[cell].into(), 0);
         sum.add_whole(self.fraction.get(cell).copied().unwrap_or(0), -FRACTION_BITS);
@@ -169,7 +178,7 @@ impl Cells {
         let mut cells = Cells::new(length);
         for (byte, &held) in bits.iter().enumerate().filter(|(_, held)| **held != 0) {
             for cell in (0..8).filter(|bit| held >> bit & 1 == 1).map(|bit| 8 * byte + bit) {
-                let sum = Wide::read(bytes)?;
+                let sum = ExactSum::read(bytes)?;
                 if cell >= length || sum.is_zero() {
                     return None;
                 }
@@ -233,7 +242,7 @@ mod tests {
             xs in proptest::collection::vec((0_usize..3, number(), number()), 0..40),
             split in 0_usize..40,
         ) {
-            let mut wide = [Wide::default(), Wide::default(), Wide::default()];
+            let mut wide = [ExactSum::default(), ExactSum::default(), ExactSum::default()];
             let (mut cells, mut rest) = (Cells::new(3), Cells::new(3));
             for (i, &(cell, w, x)) in xs.iter().enumerate() {
                 let part = if i < split { &mut cells } else { &mut rest };

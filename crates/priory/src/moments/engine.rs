@@ -78,24 +78,20 @@ impl Engine {
     }
 }
 
-/// A loop whose iterations the compiler can take several at once. Mark `run` as `#[inline(always)]`, or it is compiled
-/// only once and for every processor.
-pub(crate) trait Loop {
-    fn run(self);
-}
-
-/// Runs a loop with the best instructions there are. They change how fast it is and not what it gives.
+/// Runs a loop, whose iterations the compiler can take several at once, with the best instructions there are. They change
+/// how fast it is and not what it gives. Mark the closure as `#[inline(always)]`, and as `move` so that the loop need not
+/// follow references to its slices; otherwise it is compiled only once and for every processor.
 #[cfg_attr(target_arch = "x86_64", expect(unsafe_code, reason = "calls functions for newer processors"))]
-pub(crate) fn vectorized(work: impl Loop) {
+pub(crate) fn vectorized<T>(work: impl FnOnce() -> T) -> T {
     #[cfg(target_arch = "x86_64")]
     {
         #[target_feature(enable = "avx512f,avx512dq")]
-        fn avx512(work: impl Loop) {
-            work.run();
+        fn avx512<T>(work: impl FnOnce() -> T) -> T {
+            work()
         }
         #[target_feature(enable = "avx2")]
-        fn avx2(work: impl Loop) {
-            work.run();
+        fn avx2<T>(work: impl FnOnce() -> T) -> T {
+            work()
         }
         if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512dq") {
             // SAFETY: the instructions that the function is compiled for have just been found.
@@ -106,7 +102,7 @@ pub(crate) fn vectorized(work: impl Loop) {
             return unsafe { avx2(work) };
         }
     }
-    work.run();
+    work()
 }
 
 #[cfg(target_arch = "x86_64")]

@@ -1,15 +1,16 @@
 //! Whole tables, a block of rows at a time.
 //!
 //! Every row is added to the sums of its class as it comes from memory, all columns in one loop
-//! ([`add_rows`](super::pieces::add_rows)). Around that loop happens what is rare: sums go over into [`Wide`] before
+//! ([`add_rows`](super::pieces::add_rows)). Around that loop happens what is rare: sums go over into [`ExactSum`] before
 //! they could round, what the loop left over is added on its own, and a column of which much is left over gets
 //! another scale. None of this shows in the result, since every sum is exact.
 
 use std::collections::HashMap;
 
+use super::Moments;
 use super::engine::Engine;
 use super::pieces::{MOST_ROWS, SUMS, Scale, Target};
-use super::{Moments, Wide};
+use crate::exact::ExactSum;
 
 /// The class of a row that is not to be counted.
 pub const NO_CLASS: u32 = u32::MAX;
@@ -22,7 +23,7 @@ const LINE: usize = 8;
 
 /// Rows whose moments are wanted.
 #[derive(Debug, Clone, Copy)]
-pub struct Table<'a> {
+pub struct Observations<'a> {
     /// The numbers; NaN is missing.
     pub values: Values<'a>,
     /// The class of each row, or [`NO_CLASS`].
@@ -51,16 +52,16 @@ pub struct Infinite {
     pub value: f64,
 }
 
-impl Table<'_> {
+impl Observations<'_> {
     /// The moments of every column in every class; those of column c and class k at `c * classes + k`.
     ///
     /// Rows of equal class and weight are summed together. If nearly all weights differ, every value is weighted
     /// on its own, which takes some thirty times as long.
     ///
     /// ```
-    /// use priory::moments::{Table, Values};
+    /// use priory::moments::{Observations, Values};
     ///
-    /// let table = Table { values: Values::Rows(&[1e9, 3.0, 1e9 + 2.0, f64::NAN], 2), classes: &[0, 0], weights: &[] };
+    /// let table = Observations { values: Values::Rows(&[1e9, 3.0, 1e9 + 2.0, f64::NAN], 2), classes: &[0, 0], weights: &[] };
     /// let moments = table.moments(1).unwrap();
     /// assert_eq!((moments[0].mean(), moments[0].variance()), (Some(1e9 + 1.0), Some(1.0)));
     /// assert_eq!((moments[1].weight.value(), moments[1].missing.value()), (1.0, 1.0));
@@ -78,11 +79,11 @@ impl Table<'_> {
     }
 
     /// The same, to be added to moments that there are already. See [`moments`](Self::moments).
-    pub(crate) fn sums(&self, classes: usize) -> Result<Sums, Infinite> {
+    pub(crate) fn sums(&self, classes: usize) -> Result<TableSums, Infinite> {
         self.check(classes);
         let (columns, engine) = (self.values.columns(), Engine::available()[0]);
         if columns == 0 {
-            return Ok(Sums { columns, classes, summed: Summed::Weighted(Vec::new()) });
+            return Ok(TableSums { columns, classes, summed: Summed::Weighted(Vec::new()) });
         }
         if self.weights.is_empty() {
             return Sweep::over(self.values, self.classes, classes, engine);
@@ -94,7 +95,7 @@ impl Table<'_> {
             }
             None => self.moments_one_by_one(classes)?,
         };
-        Ok(Sums { columns, classes, summed: Summed::Weighted(moments) })
+        Ok(TableSums { columns, classes, summed: Summed::Weighted(moments) })
     }
 
     pub(super) fn check(&self, classes: usize) {
@@ -185,7 +186,7 @@ impl Groups {
 }
 
 /// What the rows of a table came to. To add it to moments is faster than to make moments of it first.
-pub(crate) struct Sums {
+pub(crate) struct TableSums {
     columns: usize,
     classes: usize,
     summed: Summed,
@@ -197,7 +198,7 @@ enum Summed {
     Weighted(Vec<Moments>),
 }
 
-impl Sums {
+impl TableSums {
     /// Those of each column.
     pub(crate) fn columns(&self) -> impl Iterator<Item = ColumnSums<'_>> {
         (0..self.columns).map(|column| ColumnSums { sums: self, column })
@@ -221,7 +222,7 @@ impl Sums {
 /// What one column of a table came to.
 #[derive(Clone, Copy)]
 pub(crate) struct ColumnSums<'a> {
-    sums: &'a Sums,
+    sums: &'a TableSums,
     column: usize,
 }
 
@@ -252,15 +253,15 @@ pub(super) struct Sweep {
     rows: Vec<u64>,
     /// Values left over in each column, in the present block.
     leftover: Vec<usize>,
-    cells: Vec<Cell>,
+    cells: Vec<ExactPart>,
 }
 
 /// What has left the sums, of one column and class.
 #[derive(Clone, Default)]
-struct Cell {
+struct ExactPart {
     missing: u64,
-    sum: Wide,
-    sum_of_squares: Wide,
+    sum: ExactSum,
+    sum_of_squares: ExactSum,
 }
 
 impl Sweep {
@@ -270,7 +271,7 @@ impl Sweep {
         ids: &[u32],
         classes: usize,
         engine: Engine,
-    ) -> Result<Sums, Infinite> {
+    ) -> Result<TableSums, Infinite> {
         let mut sweep = Sweep::new(values.columns(), classes);
         let block_rows = (BLOCK / size_of::<f64>() / sweep.columns).clamp(64, MOST_ROWS / 2);
         let mut transposed = Vec::new();
@@ -286,7 +287,7 @@ impl Sweep {
                 .add(block, stride, ids, engine)
                 .map_err(|found| Infinite { row: start + found.row, ..found })?;
         }
-        Ok(Sums { columns: sweep.columns, classes, summed: Summed::Alike(sweep) })
+        Ok(TableSums { columns: sweep.columns, classes, summed: Summed::Alike(sweep) })
     }
 
     fn new(columns: usize, classes: usize) -> Sweep {
@@ -300,7 +301,7 @@ impl Sweep {
             pending: vec![0; classes],
             rows: vec![0; classes],
             leftover: vec![0; columns],
-            cells: vec![Cell::default(); columns * classes],
+            cells: vec![ExactPart::default(); columns * classes],
         }
     }
 
@@ -389,7 +390,7 @@ impl Sweep {
         }
     }
 
-    /// Moves the sums of one column and class over into [`Wide`].
+    /// Moves the sums of one column and class over into [`ExactSum`].
     fn empty(&mut self, column: usize, class: usize) {
         let (width, origins) = (self.width(), self.scales[column].origins());
         let cell = &mut self.cells[column * self.classes + class];
@@ -413,7 +414,7 @@ impl Sweep {
     }
 }
 
-impl Cell {
+impl ExactPart {
     /// Adds what the sums lack of a value of which they hold all but the rest.
     fn complete(&mut self, x: f64, rest: f64) {
         let held = x - rest;
@@ -427,8 +428,8 @@ impl Cell {
 fn add_pieces<'a>(
     sums: impl Iterator<Item = &'a f64>,
     origins: [f64; SUMS],
-    sum: &mut Wide,
-    sum_of_squares: &mut Wide,
+    sum: &mut ExactSum,
+    sum_of_squares: &mut ExactSum,
 ) {
     for (i, (pieces, origin)) in sums.zip(origins).enumerate() {
         match i {

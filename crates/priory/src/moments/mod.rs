@@ -9,38 +9,38 @@
 //! commutative and subtracting undoes adding, to the last bit; mean and variance are the f64 nearest to their true
 //! values, however far from zero the data lie. Only reading rounds, and only once.
 //!
-//! [`Wide`] is the exact sum. [`Table::moments`] sums whole tables at about the speed of memory, and
-//! [`Table::products`] gives the Σ w x y of their pairs of columns, from which covariances follow in the same way.
+//! [`Observations::moments`] sums whole tables at about the speed of memory, and
+//! [`Observations::products`] gives the Σ w x y of their pairs of columns, from which covariances follow in the same way.
 
 mod cells;
 pub(crate) mod engine;
 mod kernel;
 mod pieces;
 mod products;
-mod round;
+pub(crate) mod round;
 #[cfg(test)]
 mod tests;
-mod wide;
 
 use num_bigint::{BigInt, Sign};
 
+use crate::exact::ExactSum;
+
 pub(crate) use cells::{Cells, LARGEST_WHOLE};
-pub(crate) use kernel::{ColumnSums, Sums};
-pub use kernel::{Infinite, NO_CLASS, Table, Values};
+pub(crate) use kernel::{ColumnSums, TableSums};
+pub use kernel::{Infinite, NO_CLASS, Observations, Values};
 pub(crate) use products::{pair, pair_count};
-pub use wide::Wide;
 
 /// Weight, Σx and Σx² of one column in one class, exactly.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Moments {
     /// The weight of the rows that have a value.
-    pub weight: Wide,
+    pub weight: ExactSum,
     /// The weight of the rows that have none.
-    pub missing: Wide,
+    pub missing: ExactSum,
     /// Σ w x.
-    pub sum: Wide,
+    pub sum: ExactSum,
     /// Σ w x².
-    pub sum_of_squares: Wide,
+    pub sum_of_squares: ExactSum,
 }
 
 impl Moments {
@@ -84,7 +84,7 @@ impl Moments {
         sums.into_iter().for_each(|sum| sum.scale(weight));
     }
 
-    fn pairs<'a>(&'a mut self, other: &'a Moments) -> impl Iterator<Item = (&'a mut Wide, &'a Wide)> {
+    fn pairs<'a>(&'a mut self, other: &'a Moments) -> impl Iterator<Item = (&'a mut ExactSum, &'a ExactSum)> {
         [
             (&mut self.weight, &other.weight),
             (&mut self.missing, &other.missing),
@@ -121,20 +121,30 @@ impl Moments {
 
     /// Takes moments off the front of `bytes`; `None` if they are not what [`Moments::write`] writes.
     pub fn read(bytes: &mut &[u8]) -> Option<Moments> {
-        let [weight, missing, sum, sum_of_squares] = std::array::from_fn(|_| Wide::read(bytes));
+        let [weight, missing, sum, sum_of_squares] = std::array::from_fn(|_| ExactSum::read(bytes));
         Some(Moments { weight: weight?, missing: missing?, sum: sum?, sum_of_squares: sum_of_squares? })
     }
 }
 
 /// The f64 nearest to (n Σxy − Σx Σy) / n², where n is the weight, which is positive. Infinite beyond the largest f64.
-pub(crate) fn covariance(weight: &Wide, sum_x: &Wide, sum_y: &Wide, sum_of_products: &Wide) -> f64 {
+pub(crate) fn covariance(
+    weight: &ExactSum,
+    sum_x: &ExactSum,
+    sum_y: &ExactSum,
+    sum_of_products: &ExactSum,
+) -> f64 {
     let (n, n_exponent) = weight.scaled();
     let (numerator, exponent) = scatter(weight, sum_x, sum_y, sum_of_products);
     round::round_ratio(&numerator, &(&n * &n), exponent - 2 * n_exponent)
 }
 
 /// Whether two columns could have these sums: no product of theirs is larger than the squares allow (Cauchy and Schwarz).
-pub(crate) fn is_possible_pair(weight: &Wide, sums: [&Wide; 2], squares: [&Wide; 2], product: &Wide) -> bool {
+pub(crate) fn is_possible_pair(
+    weight: &ExactSum,
+    sums: [&ExactSum; 2],
+    squares: [&ExactSum; 2],
+    product: &ExactSum,
+) -> bool {
     let [(x, x_exponent), (y, y_exponent)] = [0, 1].map(|i| scatter(weight, sums[i], sums[i], squares[i]));
     let (xy, exponent) = scatter(weight, sums[0], sums[1], product);
     let room = difference((x * y, x_exponent + y_exponent), (&xy * &xy, 2 * exponent)).0;
@@ -142,7 +152,12 @@ pub(crate) fn is_possible_pair(weight: &Wide, sums: [&Wide; 2], squares: [&Wide;
 }
 
 /// n Σxy − Σx Σy, as a whole number times a power of two.
-fn scatter(weight: &Wide, sum_x: &Wide, sum_y: &Wide, sum_of_products: &Wide) -> (BigInt, i64) {
+fn scatter(
+    weight: &ExactSum,
+    sum_x: &ExactSum,
+    sum_y: &ExactSum,
+    sum_of_products: &ExactSum,
+) -> (BigInt, i64) {
     let (n, n_exponent) = weight.scaled();
     let (x, x_exponent) = sum_x.scaled();
     let (y, y_exponent) = sum_y.scaled();

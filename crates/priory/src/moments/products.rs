@@ -11,10 +11,10 @@
 //! any order, several rows at once, and with fused multiplications or without: the result is the same on every
 //! processor. Integers and rounded numbers have fewer pieces and fewer sums.
 
-use super::Wide;
 use super::engine::Engine;
-use super::kernel::{Groups, Infinite, NO_CLASS, Table, Values, scale_for};
+use super::kernel::{Groups, Infinite, NO_CLASS, Observations, Values, scale_for};
 use super::pieces::{MOST_ROWS, add_product};
+use crate::exact::ExactSum;
 
 /// Rows of a block: the pieces of a column stay in the first-level cache while they meet those of all others.
 const BLOCK_ROWS: usize = 512;
@@ -36,14 +36,14 @@ pub(crate) const fn pair(i: usize, j: usize) -> usize {
     i * (i - 1) / 2 + j
 }
 
-impl Table<'_> {
+impl Observations<'_> {
     /// Σ w x y of every pair of columns in every class, over the rows in which neither is missing. That of columns i and
     /// j below i in class k stands at `k * pairs + i (i − 1) / 2 + j`.
     ///
     /// ```
-    /// use priory::moments::{Table, Values};
+    /// use priory::moments::{Observations, Values};
     ///
-    /// let table = Table { values: Values::Rows(&[2.0, 1e300, 3.0, 1e-300], 2), classes: &[0, 0], weights: &[] };
+    /// let table = Observations { values: Values::Rows(&[2.0, 1e300, 3.0, 1e-300], 2), classes: &[0, 0], weights: &[] };
     /// let mut product = table.products(1).unwrap()[0].clone();
     /// product.add_product(-2.0, 1e300);
     /// assert_eq!(product.value(), 3e-300);
@@ -56,15 +56,15 @@ impl Table<'_> {
     /// # Panics
     ///
     /// If the lengths do not agree, or a class is neither below `classes` nor [`NO_CLASS`].
-    pub fn products(&self, classes: usize) -> Result<Vec<Wide>, Infinite> {
+    pub fn products(&self, classes: usize) -> Result<Vec<ExactSum>, Infinite> {
         self.products_with(classes, Engine::available()[0])
     }
 
-    pub(super) fn products_with(&self, classes: usize, engine: Engine) -> Result<Vec<Wide>, Infinite> {
+    pub(super) fn products_with(&self, classes: usize, engine: Engine) -> Result<Vec<ExactSum>, Infinite> {
         self.check(classes);
         self.refuse_infinite()?;
         let pairs = pair_count(self.values.columns());
-        let mut products = vec![Wide::default(); classes * pairs];
+        let mut products = vec![ExactSum::default(); classes * pairs];
         if pairs == 0 {
             return Ok(products);
         }
@@ -90,7 +90,7 @@ impl Table<'_> {
             if weight == 1.0 {
                 add_rows(&self.values, rows, products, engine);
             } else {
-                let mut part = vec![Wide::default(); pairs];
+                let mut part = vec![ExactSum::default(); pairs];
                 add_rows(&self.values, rows, &mut part, engine);
                 products.iter_mut().zip(&part).for_each(|(sum, part)| sum.merge_weighted(weight, part));
             }
@@ -112,7 +112,7 @@ impl Table<'_> {
 }
 
 /// Adds the products of some rows, each of weight one.
-fn add_rows(values: &Values<'_>, rows: &[usize], products: &mut [Wide], engine: Engine) {
+fn add_rows(values: &Values<'_>, rows: &[usize], products: &mut [ExactSum], engine: Engine) {
     for rows in rows.chunks(BLOCK_ROWS) {
         if rows.len() < FEW_ROWS {
             rows.iter().for_each(|&row| add_row(values, row, 1.0, products));
@@ -123,7 +123,7 @@ fn add_rows(values: &Values<'_>, rows: &[usize], products: &mut [Wide], engine: 
 }
 
 /// Adds the products of one row, one by one.
-fn add_row(values: &Values<'_>, row: usize, weight: f64, products: &mut [Wide]) {
+fn add_row(values: &Values<'_>, row: usize, weight: f64, products: &mut [ExactSum]) {
     let mut products = products.iter_mut();
     for i in 1..values.columns() {
         let x = values.get(row, i);
@@ -166,7 +166,7 @@ impl Block {
         Block { columns: (0..values.columns()).map(column).collect(), left }
     }
 
-    fn add_to(&self, products: &mut [Wide], engine: Engine) {
+    fn add_to(&self, products: &mut [ExactSum], engine: Engine) {
         let mut sums = products.iter_mut();
         for (i, x) in self.columns.iter().enumerate() {
             for (y, sum) in self.columns[..i].iter().zip(sums.by_ref()) {
@@ -194,7 +194,7 @@ impl Block {
     }
 }
 
-fn add_dots<const N: usize>(x: &Pieces, y: &Pieces, engine: Engine, sum: &mut Wide) {
+fn add_dots<const N: usize>(x: &Pieces, y: &Pieces, engine: Engine, sum: &mut ExactSum) {
     let dots = engine.dots::<N>(x.largest(), y.largest());
     dots.into_iter().flatten().for_each(|dot| sum.add(dot));
 }

@@ -5,7 +5,7 @@ use num_traits::{Signed, ToPrimitive, Zero};
 
 /// ± bits · 2^exponent as an f64, where `inexact` says that the exact number is a little more than `bits`, by less
 /// than one unit. Unless they are exact, `bits` must be 65 at least, so that this unit is beyond what is rounded.
-pub(super) fn round(negative: bool, bits: u128, inexact: bool, exponent: i64) -> f64 {
+pub(crate) fn round(negative: bool, bits: u128, inexact: bool, exponent: i64) -> f64 {
     if bits == 0 {
         return 0.0;
     }
@@ -30,7 +30,7 @@ pub(super) fn round(negative: bool, bits: u128, inexact: bool, exponent: i64) ->
 }
 
 /// numerator / denominator · 2^exponent as an f64; the denominator is positive.
-pub(super) fn round_ratio(numerator: &BigInt, denominator: &BigInt, exponent: i64) -> f64 {
+pub(crate) fn round_ratio(numerator: &BigInt, denominator: &BigInt, exponent: i64) -> f64 {
     if numerator.is_zero() {
         return 0.0;
     }

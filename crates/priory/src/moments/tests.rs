@@ -112,7 +112,7 @@ proptest! {
 
     #[test]
     fn a_product_is_the_nearest(x in hostile(), y in hostile(), w in hostile()) {
-        let (mut product, mut weighted) = (Wide::default(), Wide::default());
+        let (mut product, mut weighted) = (ExactSum::default(), ExactSum::default());
         product.add_product(x, y);
         weighted.add_weighted_product(w, x, y);
         assert_nearest(product.value(), &(exact(x) * exact(y)));
@@ -121,7 +121,7 @@ proptest! {
 
     #[test]
     fn a_covariance_is_the_nearest(pairs in prop::collection::vec((hostile(), hostile(), weight()), 1..20)) {
-        let [mut n, mut x, mut y, mut xy] = [0; 4].map(|_| Wide::default());
+        let [mut n, mut x, mut y, mut xy] = [0; 4].map(|_| ExactSum::default());
         let mut truth = [0; 4].map(|_| BigRational::zero());
         for &(a, b, w) in &pairs {
             n.add(w);
@@ -153,13 +153,13 @@ proptest! {
         let mut rest = &written[..];
         prop_assert_eq!(Moments::read(&mut rest), Some(moments));
         prop_assert!(rest.is_empty());
-        prop_assert_eq!(Wide::read(&mut &written[..3]), None);
+        prop_assert_eq!(ExactSum::read(&mut &written[..3]), None);
     }
 
     #[test]
     fn bytes_of_a_stranger_are_refused_or_canonical(noise in prop::collection::vec(any::<u8>(), 0..12)) {
         let mut rest = &noise[..];
-        if let Some(wide) = Wide::read(&mut rest) {
+        if let Some(wide) = ExactSum::read(&mut rest) {
             let mut again = Vec::new();
             wide.write(&mut again);
             prop_assert_eq!(&again[..], &noise[..noise.len() - rest.len()]);
@@ -214,8 +214,8 @@ fn one_by_one(columns: &[Vec<f64>], ids: &[u32], weights: &[f64], classes: usize
 }
 
 /// Σ w x y of every pair, product by product.
-fn products_one_by_one(columns: &[Vec<f64>], ids: &[u32], weights: &[f64], classes: usize) -> Vec<Wide> {
-    let mut products = vec![Wide::default(); classes * products::pair_count(columns.len())];
+fn products_one_by_one(columns: &[Vec<f64>], ids: &[u32], weights: &[f64], classes: usize) -> Vec<ExactSum> {
+    let mut products = vec![ExactSum::default(); classes * products::pair_count(columns.len())];
     for (row, &id) in ids.iter().enumerate().filter(|(_, id)| **id != NO_CLASS) {
         let first = id as usize * products::pair_count(columns.len());
         for i in 0..columns.len() {
@@ -240,7 +240,7 @@ fn assert_all_paths_agree(columns: &[Vec<f64>], ids: &[u32], classes: usize) {
         for engine in Engine::available() {
             let found = Sweep::over(values, ids, classes, engine).unwrap().moments();
             assert_eq!(bytes(&found), bytes(&expected), "{engine:?}");
-            let table = Table { values, classes: ids, weights: &[] };
+            let table = Observations { values, classes: ids, weights: &[] };
             assert!(table.products_with(classes, engine).unwrap() == products, "{engine:?}");
         }
     }
@@ -254,7 +254,7 @@ proptest! {
         let classes = 400; // more than there are rows
         assert_all_paths_agree(&columns, &ids, classes);
         let rows = interleave(&columns);
-        let weighted = Table { values: Values::Rows(&rows, columns.len()), classes: &ids, weights: &weights };
+        let weighted = Observations { values: Values::Rows(&rows, columns.len()), classes: &ids, weights: &weights };
         let expected = one_by_one(&columns, &ids, &weights, classes);
         prop_assert!(weighted.moments(classes).unwrap() == expected);
         let expected = products_one_by_one(&columns, &ids, &weights, classes);
@@ -301,7 +301,7 @@ fn parts_of_any_number_merge_to_the_whole() {
     let ids: Vec<u32> = (0..rows).map(|_| (random() * classes as f64) as u32).collect();
     let moments = |from: usize, to: usize| {
         let values = Values::Rows(&values[from * columns..to * columns], columns);
-        Table { values, classes: &ids[from..to], weights: &[] }.moments(classes).unwrap()
+        Observations { values, classes: &ids[from..to], weights: &[] }.moments(classes).unwrap()
     };
     let whole = moments(0, rows);
     for parts in [1, 2, 7, 64] {
@@ -361,7 +361,7 @@ fn the_first_infinite_value_is_named() {
     values[3 * 4_500] = f64::INFINITY;
     let mut ids = vec![0; 5_000];
     let find = |ids: &[u32], weights: &[f64]| {
-        let table = Table { values: Values::Rows(&values, 3), classes: ids, weights };
+        let table = Observations { values: Values::Rows(&values, 3), classes: ids, weights };
         assert_eq!(table.products(1).err(), table.moments(1).err());
         table.moments(1).err()
     };
@@ -377,15 +377,16 @@ fn the_first_infinite_value_is_named() {
 
 #[test]
 fn empty_tables_have_empty_moments() {
-    let empty = Table { values: Values::Rows(&[], 2), classes: &[], weights: &[] };
+    let empty = Observations { values: Values::Rows(&[], 2), classes: &[], weights: &[] };
     assert_eq!(empty.moments(3).unwrap(), vec![Moments::default(); 6]);
-    let no_class = Table { values: Values::Rows(&[1.0, 2.0], 2), classes: &[NO_CLASS], weights: &[2.0] };
+    let no_class =
+        Observations { values: Values::Rows(&[1.0, 2.0], 2), classes: &[NO_CLASS], weights: &[2.0] };
     assert_eq!(no_class.moments(3).unwrap(), vec![Moments::default(); 6]);
     for weights in [&[][..], &[0.5, 2.0]] {
-        let no_columns = Table { values: Values::Columns(&[]), classes: &[0, 1], weights };
+        let no_columns = Observations { values: Values::Columns(&[]), classes: &[0, 1], weights };
         assert_eq!(no_columns.moments(2).unwrap(), vec![]);
         assert_eq!(no_columns.products(2).unwrap(), vec![]);
     }
-    assert_eq!(no_class.products(3).unwrap(), vec![Wide::default(); 3]);
+    assert_eq!(no_class.products(3).unwrap(), vec![ExactSum::default(); 3]);
     assert_eq!(bytes(&[Moments::default()]).len(), 16);
 }

@@ -1,7 +1,7 @@
 //! The spectrum: how much each number of a column weighs in each class, as finely as a bounded table can tell.
 //!
 //! A number is known by its **key**: the bits of its f64, turned so that they sort as numbers do, without the lowest
-//! few. How many are dropped, the **level**, is the least number for which the column has at most [`MOST_CELLS`]
+//! few. How many are dropped, the **level**, is the least number for which the column has at most [`MOST_SPECTRUM_CELLS`]
 //! different pairs of key and class, or where there are thousands of classes the highest, at which only the sign of a
 //! number is left. So the level depends on nothing but the set of numbers and classes, and any split
 //! or order of the rows gives the same spectrum. Columns with few different numbers are kept as they are; timestamps
@@ -19,15 +19,14 @@ mod window;
 
 use index::{Index, NONE};
 use key::{is_of_numbers, number, width};
-use window::{NO_PLACE, Places, Window};
+use window::{NO_PLACE, PlaceWindow};
 
 use crate::exact::ExactSum;
-use crate::moments::engine::vectorized;
 use crate::numerics::{bits_to_drop, ordered_bits};
 use crate::tally::Tally;
 
 /// More cells than this are not kept: the numbers are told apart less finely instead.
-pub(crate) const MOST_CELLS: usize = 1 << 12;
+pub(crate) const MOST_SPECTRUM_CELLS: usize = 1 << 12;
 
 /// The lowest bits that can be dropped: at this level only the sign is left.
 pub(crate) const MOST_DROPPED: u32 = 63;
@@ -41,7 +40,7 @@ pub(crate) struct Spectrum {
     level: u32,
     cells: Vec<Cell>,
     index: Index,
-    window: Window,
+    window: PlaceWindow,
     /// One row per cell.
     counts: Tally,
 }
@@ -63,10 +62,10 @@ const ROWS_COUNTED: usize = 1 << 15;
 const FEW_ROWS: usize = 1 << 8;
 
 /// While rows are added there may be more cells: dropping one bit after the other takes longer.
-const MOST_CELLS_AT_TIMES: usize = 4 * MOST_CELLS;
+const MOST_SPECTRUM_CELLS_AT_TIMES: usize = 4 * MOST_SPECTRUM_CELLS;
 
 /// Rows that an empty spectrum looks at beforehand.
-const ROWS_FORESEEN: usize = 2 * MOST_CELLS;
+const ROWS_FORESEEN: usize = 2 * MOST_SPECTRUM_CELLS;
 
 impl Spectrum {
     /// A spectrum from what [`level`](Self::level), [`cells`](Self::cells) and [`counts`](Self::counts) say; `None`
@@ -74,10 +73,10 @@ impl Spectrum {
     pub(crate) fn from_parts(level: u32, cells: Vec<Cell>, counts: Tally) -> Option<Self> {
         let finite =
             |&(key, _): &Cell| level <= MOST_DROPPED && key <= u64::MAX >> level && is_of_numbers(key, level);
-        let few = cells.len() <= MOST_CELLS || level == MOST_DROPPED;
+        let few = cells.len() <= MOST_SPECTRUM_CELLS || level == MOST_DROPPED;
         let sound = few && cells.is_sorted_by(|a, b| a < b) && cells.iter().all(finite);
         let index = Index::of(&cells);
-        let window = Window::default();
+        let window = PlaceWindow::default();
         (sound && counts.rows() == cells.len()).then_some(Spectrum { level, cells, index, window, counts })
     }
 
@@ -96,7 +95,7 @@ impl Spectrum {
 
     /// Adds the numbers of some rows; NaN is missing. There are no weights where every row counts one.
     pub(crate) fn observe(&mut self, values: &[f64], classes: &[u32], weights: &[f64]) {
-        if self.cells.is_empty() && values.len() > MOST_CELLS {
+        if self.cells.is_empty() && values.len() > MOST_SPECTRUM_CELLS {
             self.foresee(values, classes);
         }
         if self.level > 0 && weights.is_empty() && values.len() >= FEW_ROWS {
@@ -129,9 +128,7 @@ impl Spectrum {
         let mut places = [NO_PLACE; ROWS_AT_ONCE];
         for (start, some) in (0..).step_by(ROWS_AT_ONCE).zip(values.chunks(ROWS_AT_ONCE)) {
             let rows = start..start + some.len();
-            let classes = &classes[rows.clone()];
-            let (window, level) = (&self.window, self.level);
-            vectorized(Places { window, level, values: some, classes, places: &mut places });
+            self.window.places(some, &classes[rows.clone()], self.level, &mut places);
             for (row, place) in rows.zip(places) {
                 match counts.get_mut(place as usize) {
                     Some(count) => *count += 1,
@@ -164,7 +161,7 @@ impl Spectrum {
     /// The id of the cell of a number, which may be new. There may be more cells for a while.
     fn id(&mut self, x: f64, class: u32) -> u32 {
         let id = self.push((ordered_bits(x) >> self.level, class));
-        if self.cells.len() <= MOST_CELLS_AT_TIMES {
+        if self.cells.len() <= MOST_SPECTRUM_CELLS_AT_TIMES {
             return id;
         }
         self.fit();
@@ -183,7 +180,7 @@ impl Spectrum {
 
     /// Drops as many bits as it takes to have no more cells than there may be, or all but the sign.
     fn fit(&mut self) {
-        if self.cells.len() <= MOST_CELLS || self.level == MOST_DROPPED {
+        if self.cells.len() <= MOST_SPECTRUM_CELLS || self.level == MOST_DROPPED {
             return;
         }
         self.raise(least_level(&self.cells, self.level));
@@ -207,7 +204,7 @@ impl Spectrum {
         let mut cells: Vec<u64> = values.iter().zip(classes).map(cell).collect();
         cells.retain(|&cell| cell != MISSING);
         cells.sort_unstable();
-        match bits_to_drop(cells.windows(2).map(|pair| pair[0] ^ pair[1]), MOST_CELLS) {
+        match bits_to_drop(cells.windows(2).map(|pair| pair[0] ^ pair[1]), MOST_SPECTRUM_CELLS) {
             0 => {} // perhaps a lower level will do
             bits => {
                 self.level = (LEVEL + bits).min(MOST_DROPPED);
@@ -233,7 +230,7 @@ impl Spectrum {
 
     fn take_in(&mut self, other: &Spectrum, class_of: impl Fn(u32) -> u32, sign: f64) {
         let drop = self.level - other.level;
-        self.index.make_room(&self.cells, self.cells.len().max(other.cells.len().min(MOST_CELLS)));
+        self.index.make_room(&self.cells, self.cells.len().max(other.cells.len().min(MOST_SPECTRUM_CELLS)));
         let row_of: Vec<usize> = other
             .cells
             .iter()
@@ -282,7 +279,7 @@ impl Spectrum {
         kept.sort_unstable();
         let rows: Vec<usize> = kept.iter().map(|&(_, id)| id).collect();
         let cells: Vec<Cell> = kept.into_iter().map(|(cell, _)| cell).collect();
-        let (index, window) = (Index::of(&cells), Window::default());
+        let (index, window) = (Index::of(&cells), PlaceWindow::default());
         Spectrum { level: self.level, cells, index, window, counts: self.counts.select(&rows, &[0]) }
     }
 
@@ -335,7 +332,7 @@ impl Spectrum {
     }
 }
 
-/// The least level at which there are at most [`MOST_CELLS`] of these cells, which are of this level; or the highest.
+/// The least level at which there are at most [`MOST_SPECTRUM_CELLS`] of these cells, which are of this level; or the highest.
 fn least_level(cells: &[Cell], level: u32) -> u32 {
     // By class and then by key they stay in order when bits are dropped.
     let mut cells: Vec<u128> =
@@ -343,5 +340,5 @@ fn least_level(cells: &[Cell], level: u32) -> u32 {
     cells.sort_unstable();
     // Cells of different classes stay apart.
     let differences = cells.windows(2).map(|pair| u64::try_from(pair[0] ^ pair[1]).unwrap_or(u64::MAX));
-    (level + bits_to_drop(differences, MOST_CELLS)).min(MOST_DROPPED)
+    (level + bits_to_drop(differences, MOST_SPECTRUM_CELLS)).min(MOST_DROPPED)
 }

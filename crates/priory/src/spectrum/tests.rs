@@ -87,8 +87,8 @@ fn many_numbers_are_told_apart_as_finely_as_their_own_spread_needs() {
     for (name, shape, precision) in shapes {
         let rows: Vec<(f64, u32)> = (0..60_000).map(|i| (shape(random()), i % 2)).collect();
         let spectrum = spectrum(&rows);
-        assert!(spectrum.level > 0 && spectrum.cells.len() <= MOST_CELLS, "{name}");
-        assert!(spectrum.cells.len() > MOST_CELLS / 5, "{name}: {} cells", spectrum.cells.len());
+        assert!(spectrum.level > 0 && spectrum.cells.len() <= MOST_SPECTRUM_CELLS, "{name}");
+        assert!(spectrum.cells.len() > MOST_SPECTRUM_CELLS / 5, "{name}: {} cells", spectrum.cells.len());
         let mut sorted: Vec<f64> = rows.iter().map(|row| row.0).collect();
         sorted.sort_by(f64::total_cmp);
         let quartiles = sorted[45_000] - sorted[15_000];
@@ -125,7 +125,7 @@ fn the_level_depends_on_the_numbers_alone() {
 
 #[test]
 fn of_thousands_of_classes_only_signs_are_left() {
-    let classes = MOST_CELLS as u32 + 1_000;
+    let classes = MOST_SPECTRUM_CELLS as u32 + 1_000;
     let rows: Vec<(f64, u32)> = (0..4 * classes).map(|i| (f64::from(i) - 9_000.0, i * 5 % classes)).collect();
     let all: Vec<usize> = (0..classes as usize).collect();
     let whole = spectrum(&rows).canonical(&all);
@@ -165,7 +165,7 @@ proptest! {
                 }
             }
         }
-        prop_assert!(spectrum.cells.len() <= MOST_CELLS);
+        prop_assert!(spectrum.cells.len() <= MOST_SPECTRUM_CELLS);
         let canonical = spectrum.canonical(&[0, 1, 2]);
         prop_assert!(canonical.by_class(3, None).concat().iter().all(|cell| cell.value.is_finite()));
     }

@@ -3,12 +3,12 @@
 use super::index::NONE;
 use super::key::{key_of, size, size_of};
 use super::{Cell, ROWS_AT_ONCE};
-use crate::moments::engine::Loop;
+use crate::moments::engine::vectorized;
 
 /// The ids of the cells of the largest numbers, by size, sign and class: where bits are dropped, nearly all numbers are
 /// among them. It is brought up to date when rows are to be counted.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Window {
+pub(super) struct PlaceWindow {
     /// What it was made for: the level, and the first so many cells.
     level: u32,
     known: usize,
@@ -21,7 +21,7 @@ pub(super) struct Window {
     pub(super) ids: Vec<u32>,
 }
 
-impl Window {
+impl PlaceWindow {
     const PLACES: u64 = 1 << 13;
 
     /// A window that reaches up to the largest of these cells, without any of them.
@@ -31,7 +31,7 @@ impl Window {
         let classes = classes.next_power_of_two();
         let sizes = Self::PLACES / (2 * classes);
         let ids = vec![NONE; (2 * sizes * classes) as usize];
-        Window { level, known: 0, largest, sizes, classes, class_bits: classes.ilog2(), ids }
+        PlaceWindow { level, known: 0, largest, sizes, classes, class_bits: classes.ilog2(), ids }
     }
 
     /// Takes in the cells that are new, and moves if one of them is larger than it reaches.
@@ -39,7 +39,7 @@ impl Window {
         let reaches =
             |&(key, class): &Cell| size_of(key, level).0 <= self.largest && u64::from(class) < self.classes;
         if self.level != level || !cells[self.known..].iter().all(reaches) {
-            *self = Window::below(cells, level);
+            *self = PlaceWindow::below(cells, level);
         }
         for (&(key, class), id) in cells.iter().zip(0..).skip(self.known) {
             let (size, is_negative) = size_of(key, level);
@@ -65,27 +65,27 @@ impl Window {
         let place = (below << 1 | u64::from(is_negative)) << self.class_bits | u64::from(class);
         if is_inside { place as u32 } else { NO_PLACE }
     }
+
+    /// Writes where the ids of the cells of some numbers stand.
+    pub(super) fn places(
+        &self,
+        values: &[f64],
+        classes: &[u32],
+        level: u32,
+        places: &mut [u32; ROWS_AT_ONCE],
+    ) {
+        vectorized(
+            #[inline(always)]
+            move || {
+                for ((&x, &class), place) in values.iter().zip(classes).zip(places) {
+                    let x = x + 0.0; // −0 is 0
+                    let of_number = self.place(size(x) >> level, x.is_sign_negative(), class);
+                    // Where most bits are dropped, NaN has the size of large numbers.
+                    *place = if x.is_nan() { NO_PLACE } else { of_number };
+                }
+            },
+        );
+    }
 }
 
 pub(super) const NO_PLACE: u32 = u32::MAX;
-
-/// Numbers whose places are wanted.
-pub(super) struct Places<'a> {
-    pub(super) window: &'a Window,
-    pub(super) level: u32,
-    pub(super) values: &'a [f64],
-    pub(super) classes: &'a [u32],
-    pub(super) places: &'a mut [u32; ROWS_AT_ONCE],
-}
-
-impl Loop for Places<'_> {
-    #[inline(always)]
-    fn run(self) {
-        for ((&x, &class), place) in self.values.iter().zip(self.classes).zip(self.places) {
-            let x = x + 0.0; // −0 is 0
-            let of_number = self.window.place(size(x) >> self.level, x.is_sign_negative(), class);
-            // Where most bits are dropped, NaN has the size of large numbers.
-            *place = if x.is_nan() { NO_PLACE } else { of_number };
-        }
-    }
-}

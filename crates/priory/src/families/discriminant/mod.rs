@@ -31,7 +31,7 @@ use crate::error::{Error, Result};
 use crate::exact::ExactSum;
 use crate::families::counted::CountedNumbers;
 use crate::families::number;
-use crate::moments::{self, ColumnSums, Moments, Wide, pair, pair_count};
+use crate::moments::{self, ColumnSums, Moments, pair, pair_count};
 
 /// More pairs of columns than this, classes times, are refused: their sums would take a gigabyte.
 pub(crate) const MOST_PAIRS: usize = 1 << 22;
@@ -50,17 +50,17 @@ pub(crate) struct GroupSums {
     /// Of each column.
     pub(crate) moments: Vec<Moments>,
     /// Σ w x y of each pair of columns, over the rows in which neither is missing.
-    pub(crate) products: Vec<Wide>,
+    pub(crate) products: Vec<ExactSum>,
     /// For columns (i, j) what i has shown where j was missing.
-    pub(crate) alone: BTreeMap<(usize, usize), Alone>,
+    pub(crate) alone: BTreeMap<(usize, usize), KnownWithout>,
 }
 
 /// Rows in which one column is known and another is not.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Alone {
-    pub(crate) weight: Wide,
+pub(crate) struct KnownWithout {
+    pub(crate) weight: ExactSum,
     /// Σ w x of the column that is known.
-    pub(crate) sum: Wide,
+    pub(crate) sum: ExactSum,
 }
 
 impl GroupStatistics {
@@ -158,7 +158,7 @@ impl GroupSums {
     pub(crate) fn empty(columns: usize) -> Self {
         GroupSums {
             moments: vec![Moments::default(); columns],
-            products: vec![Wide::default(); pair_count(columns)],
+            products: vec![ExactSum::default(); pair_count(columns)],
             alone: BTreeMap::new(),
         }
     }
@@ -188,7 +188,7 @@ impl GroupSums {
 
     /// Adds `sign` times `other`.
     fn combine(&mut self, other: &Self, sign: f64) {
-        let combine = |ours: &mut Wide, theirs: &Wide| match sign > 0.0 {
+        let combine = |ours: &mut ExactSum, theirs: &ExactSum| match sign > 0.0 {
             true => ours.merge(theirs),
             false => ours.subtract(theirs),
         };
@@ -222,7 +222,7 @@ impl GroupSums {
     }
 
     /// Weight and Σ w x of column i over the rows in which column j is known as well.
-    fn beside(&self, i: usize, j: usize) -> (Wide, Wide) {
+    fn beside(&self, i: usize, j: usize) -> (ExactSum, ExactSum) {
         let (mut weight, mut sum) = (self.moments[i].weight.clone(), self.moments[i].sum.clone());
         if let Some(alone) = self.alone.get(&(i, j)) {
             weight.subtract(&alone.weight);
@@ -234,8 +234,9 @@ impl GroupSums {
     /// Whether any rows could have these sums, as far as one can see from two columns at a time: no negative weight or
     /// variance, no correlation beyond 1, and nothing sums to nothing.
     pub(crate) fn is_possible(&self) -> bool {
-        let empty_or_positive =
-            |alone: &Alone| alone.weight.is_positive() || alone.weight.is_zero() && alone.sum.is_zero();
+        let empty_or_positive = |alone: &KnownWithout| {
+            alone.weight.is_positive() || alone.weight.is_zero() && alone.sum.is_zero()
+        };
         self.moments.iter().all(number::is_possible)
             && self.alone.values().all(empty_or_positive)
             && (1..self.moments.len()).all(|i| (0..i).all(|j| self.pair_is_possible(i, j)))

@@ -21,7 +21,7 @@ use super::family::{Fit, How, Needs};
 use super::memo::Memo;
 use super::numbers::{NumberColumn, Numbers, along, unit};
 use super::without_one::{Own, WithoutOne};
-use crate::moments::engine::{Loop, vectorized};
+use crate::moments::engine::vectorized;
 use crate::numerics;
 use crate::spectrum::Weighed;
 
@@ -123,12 +123,12 @@ impl Kernel {
 #[derive(Debug, Clone)]
 pub(crate) struct KernelLikelihood {
     pub(crate) classes: Vec<Kernel>,
-    table: Option<Table>,
+    table: Option<CurveTable>,
 }
 
 impl KernelLikelihood {
     pub(crate) fn new(classes: Vec<Kernel>) -> Self {
-        KernelLikelihood { table: Table::new(&classes), classes }
+        KernelLikelihood { table: CurveTable::new(&classes), classes }
     }
 }
 
@@ -154,7 +154,7 @@ impl Densities for KernelLikelihood {
         }
         if let Some(table) = &self.table {
             let places = Memo::map(values, None, |x| place(&table.points, x));
-            vectorized(Interpolate { table, places, scores });
+            table.interpolate(places, scores);
         }
         0
     }
@@ -166,13 +166,13 @@ const MOST_TABULATED: usize = 1 << 18;
 /// The logarithms of all densities at the points of all curves, the classes side by side: where a number lies is then
 /// worked out once and not for each class.
 #[derive(Debug, Clone)]
-struct Table {
+struct CurveTable {
     points: Vec<f64>,
     ln: Vec<f64>,
     classes: usize,
 }
 
-impl Table {
+impl CurveTable {
     fn new(classes: &[Kernel]) -> Option<Self> {
         let mut points: Vec<f64> =
             classes.iter().flat_map(|class| class.curve.points.iter().copied()).collect();
@@ -186,33 +186,29 @@ impl Table {
             let cells = ln.iter_mut().skip(i).step_by(classes.len());
             cells.zip(class.ln_in_order(&points)).for_each(|(cell, value)| *cell = value);
         }
-        Some(Table { ln, classes: classes.len(), points })
+        Some(CurveTable { ln, classes: classes.len(), points })
     }
 
     /// Whether x lies between two points.
     fn covers(&self, x: f64) -> bool {
         matches!(&self.points[..], [first, .., last] if (*first..*last).contains(&x))
     }
-}
 
-/// Rows for which it is known between which points of a table they lie, and how far from one to the next.
-struct Interpolate<'a, P> {
-    table: &'a Table,
-    places: P,
-    scores: &'a mut [f64],
-}
-
-impl<P: Iterator<Item = Option<(usize, f64)>>> Loop for Interpolate<'_, P> {
-    #[inline(always)]
-    fn run(self) {
-        let classes = self.table.classes;
-        for (scores, place) in self.scores.chunks_exact_mut(classes).zip(self.places) {
-            let Some((left, part)) = place else { continue };
-            let (left, right) = self.table.ln[left * classes..(left + 2) * classes].split_at(classes);
-            for ((score, left), right) in scores.iter_mut().zip(left).zip(right) {
-                *score += between(part, *left, *right);
-            }
-        }
+    /// Adds log p(x | class) of rows for which it is known between which points they lie, and how far from one to the next.
+    fn interpolate(&self, places: impl Iterator<Item = Option<(usize, f64)>>, scores: &mut [f64]) {
+        let (classes, ln) = (self.classes, &self.ln[..]);
+        vectorized(
+            #[inline(always)]
+            move || {
+                for (scores, place) in scores.chunks_exact_mut(classes).zip(places) {
+                    let Some((left, part)) = place else { continue };
+                    let (left, right) = ln[left * classes..(left + 2) * classes].split_at(classes);
+                    for ((score, left), right) in scores.iter_mut().zip(left).zip(right) {
+                        *score += between(part, *left, *right);
+                    }
+                }
+            },
+        );
     }
 }
 
@@ -396,28 +392,19 @@ fn sums_at(points: &[f64], bumps: &[Bump], unit: f64) -> Vec<f64> {
     for bump in bumps {
         let first = points.partition_point(|&point| point < bump.value - bump.reach());
         let within = points[first..].partition_point(|&point| point <= bump.value + bump.reach());
-        vectorized(Heights { bump, unit, points: &points[first..first + within], sums: &mut sums[first..] });
+        let (points, sums) = (&points[first..first + within], &mut sums[first..]);
+        let (value, height, scale) = (bump.value, bump.weight * unit * bump.peak(), 1.0 / bump.bandwidth);
+        vectorized(
+            #[inline(always)]
+            move || {
+                for (sum, point) in sums.iter_mut().zip(points) {
+                    let z = (point - value) * scale;
+                    *sum += height * numerics::exp(-0.5 * z * z);
+                }
+            },
+        );
     }
     sums
-}
-
-/// A kernel to be added to the sums at the points that it reaches.
-struct Heights<'a> {
-    bump: &'a Bump,
-    unit: f64,
-    points: &'a [f64],
-    sums: &'a mut [f64],
-}
-
-impl Loop for Heights<'_> {
-    #[inline(always)]
-    fn run(self) {
-        let (height, scale) = (self.bump.weight * self.unit * self.bump.peak(), 1.0 / self.bump.bandwidth);
-        for (sum, point) in self.sums.iter_mut().zip(self.points) {
-            let z = (point - self.bump.value) * scale;
-            *sum += height * numerics::exp(-0.5 * z * z);
-        }
-    }
 }
 
 /// The logarithm of a density at points that are joined by straight lines.

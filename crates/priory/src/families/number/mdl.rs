@@ -32,7 +32,7 @@ impl Fit for Supervised {
 
 /// The cut points of a column.
 pub(crate) fn cuts(column: &NumberColumn) -> Vec<f64> {
-    let table = Table::new(column);
+    let table = WeightsBelow::new(column);
     let mut cuts = Vec::new();
     table.cut(0, table.values.len(), &mut cuts);
     cuts.sort_by(f64::total_cmp);
@@ -40,7 +40,7 @@ pub(crate) fn cuts(column: &NumberColumn) -> Vec<f64> {
 }
 
 /// Different numbers, and the weight of each class below each of them.
-struct Table {
+struct WeightsBelow {
     values: Vec<f64>,
     /// `below[i]` is the weight of each class among the first i numbers.
     below: Vec<Vec<f64>>,
@@ -48,7 +48,7 @@ struct Table {
     unit: f64,
 }
 
-impl Table {
+impl WeightsBelow {
     fn new(column: &NumberColumn) -> Self {
         let values: Vec<f64> = column.pooled.cells.iter().map(|cell| cell.value).collect();
         let mut below = vec![vec![0.0; column.classes.len()]; values.len() + 1];
@@ -62,7 +62,7 @@ impl Table {
                 below[i + 1][class] = sum;
             }
         }
-        Table { values, below, unit: unit(column.pooled.weight) }
+        WeightsBelow { values, below, unit: unit(column.pooled.weight) }
     }
 
     fn cut(&self, start: usize, end: usize, cuts: &mut Vec<f64>) {

@@ -12,7 +12,7 @@ use super::density::{Densities, Fitted, Parameter};
 use super::family::{Fit, How, Needs};
 use super::numbers::{NumberColumn, Numbers};
 use super::without_one::{Own, WithoutOne};
-use crate::moments::engine::{Loop, vectorized};
+use crate::moments::engine::vectorized;
 use crate::settings::VarianceFloor;
 
 /// The family: a normal distribution for each class.
@@ -104,7 +104,23 @@ impl Densities for NormalLikelihood {
     }
 
     fn add_log_likelihood(&self, values: &[f64], scores: &mut [f64]) -> u64 {
-        vectorized(Rows { normals: self, values, scores });
+        let classes = self.classes();
+        let NormalLikelihood { mean, precision_root, log_peak, .. } = self;
+        vectorized(
+            #[inline(always)]
+            move || {
+                // All cut to one length, or else the compiler would not know that no index is out of bounds.
+                let (mean, precision_root) = (&mean[..classes], &precision_root[..classes]);
+                let log_peak = &log_peak[..classes];
+                for (scores, &x) in scores.chunks_exact_mut(classes).zip(values).filter(|(_, x)| !x.is_nan())
+                {
+                    for class in 0..classes {
+                        let z = (x - mean[class]) * precision_root[class];
+                        scores[class] += log_peak[class] - 0.5 * z * z;
+                    }
+                }
+            },
+        );
         0
     }
 
@@ -115,33 +131,5 @@ impl Densities for NormalLikelihood {
 
     fn free_parameters(&self) -> usize {
         2 * self.classes()
-    }
-}
-
-/// Rows to be scored.
-struct Rows<'a> {
-    normals: &'a NormalLikelihood,
-    values: &'a [f64],
-    scores: &'a mut [f64],
-}
-
-impl Loop for Rows<'_> {
-    #[inline(always)]
-    fn run(self) {
-        let classes = self.normals.classes();
-        let (mean, precision_root, log_peak) = (
-            &self.normals.mean[..classes],
-            &self.normals.precision_root[..classes],
-            &self.normals.log_peak[..classes],
-        );
-        for (scores, &x) in self.scores.chunks_exact_mut(classes).zip(self.values) {
-            if x.is_nan() {
-                continue;
-            }
-            for class in 0..classes {
-                let z = (x - mean[class]) * precision_root[class];
-                scores[class] += log_peak[class] - 0.5 * z * z;
-            }
-        }
     }
 }

@@ -18,7 +18,7 @@ use super::density::{Densities, Fitted, Parameter};
 use super::family::{Fit, How, Needs};
 use super::numbers::{NumberColumn, Numbers, along, unit};
 use super::without_one::{Own, WithoutOne};
-use crate::moments::engine::{Loop, vectorized};
+use crate::moments::engine::vectorized;
 use crate::numerics::{SMALL, ln_1p, ln_1p_small};
 
 /// The family: a t distribution for each class.
@@ -188,7 +188,23 @@ impl Densities for Students {
     }
 
     fn add_log_likelihood(&self, values: &[f64], scores: &mut [f64]) -> u64 {
-        vectorized(Rows { classes: &self.0, values, scores });
+        const AT_ONCE: usize = 64;
+        let classes = &self.0[..];
+        vectorized(
+            #[inline(always)]
+            move || {
+                let mut lns = [0.0; AT_ONCE];
+                for (values, scores) in values.chunks(AT_ONCE).zip(scores.chunks_mut(AT_ONCE * classes.len()))
+                {
+                    for (class, student) in classes.iter().enumerate() {
+                        let lns = &mut lns[..values.len()];
+                        student.write(values, lns);
+                        let scores = scores.chunks_exact_mut(classes.len());
+                        scores.zip(lns).for_each(|(scores, ln)| scores[class] += *ln);
+                    }
+                }
+            },
+        );
         0
     }
 
@@ -210,29 +226,6 @@ fn ln_unit_peak(freedom: f64) -> f64 {
         return -0.5 * libm::log(2.0 * PI) - 0.25 / freedom;
     }
     libm::lgamma(0.5 * (freedom + 1.0)) - libm::lgamma(0.5 * freedom) - 0.5 * libm::log(freedom * PI)
-}
-
-/// Rows to be scored.
-struct Rows<'a> {
-    classes: &'a [Student],
-    values: &'a [f64],
-    scores: &'a mut [f64],
-}
-
-impl Loop for Rows<'_> {
-    #[inline(always)]
-    fn run(self) {
-        const AT_ONCE: usize = 64;
-        let classes = self.classes.len();
-        let mut lns = [0.0; AT_ONCE];
-        for (values, scores) in self.values.chunks(AT_ONCE).zip(self.scores.chunks_mut(AT_ONCE * classes)) {
-            for (class, student) in self.classes.iter().enumerate() {
-                let lns = &mut lns[..values.len()];
-                student.write(values, lns);
-                scores.chunks_exact_mut(classes).zip(lns).for_each(|(scores, ln)| scores[class] += *ln);
-            }
-        }
-    }
 }
 
 #[cfg(test)]

@@ -57,8 +57,9 @@ impl Tree {
         let most = (column.pooled.weight / LEAST_WEIGHT).clamp(1.0, MOST_BINS as f64);
         let bins = Bins::new(column, equal_frequency(column, most as usize));
         let unit = unit(column.pooled.weight);
-        let pooled = Sums::new(&bins.pooled);
-        let classes: Vec<Sums> = bins.counts.iter().map(|counts| Sums::new(counts)).collect();
+        let pooled = CumulativeWeights::new(&bins.pooled);
+        let classes: Vec<CumulativeWeights> =
+            bins.counts.iter().map(|counts| CumulativeWeights::new(counts)).collect();
         let leave_one_out = |strength: f64| -> f64 {
             let halves = classes.iter().map(|class| Halves {
                 class,
@@ -81,7 +82,8 @@ impl Tree {
     /// ln P(bin | class) from the counts of the bins, to check what else comes to it.
     #[cfg(test)]
     pub(super) fn ln_of(&self, class: usize, bin: usize) -> f64 {
-        let (class, pooled) = (Sums::new(&self.bins.counts[class]), Sums::new(&self.bins.pooled));
+        let (class, pooled) =
+            (CumulativeWeights::new(&self.bins.counts[class]), CumulativeWeights::new(&self.bins.pooled));
         let (strength, gone, gone_of_all) = (self.strength, 0.0, 0.0);
         Halves { class: &class, pooled: &pooled, strength, gone, gone_of_all }.ln(bin)
     }
@@ -89,8 +91,9 @@ impl Tree {
     /// What classes say of their own numbers. The cuts, the strength and the shares of all classes together stay as all
     /// rows say: they pull every class alike.
     pub(crate) fn without_one<'a>(self) -> Own<'a> {
-        let (strength, pooled) = (self.strength, Sums::new(&self.bins.pooled));
-        let classes: Vec<Sums> = self.bins.counts.iter().map(|counts| Sums::new(counts)).collect();
+        let (strength, pooled) = (self.strength, CumulativeWeights::new(&self.bins.pooled));
+        let classes: Vec<CumulativeWeights> =
+            self.bins.counts.iter().map(|counts| CumulativeWeights::new(counts)).collect();
         steps::without_one(self.bins, move |class, bin, gone| {
             Halves { class: &classes[class], pooled: &pooled, strength, gone, gone_of_all: 0.0 }.ln(bin)
         })
@@ -98,16 +101,16 @@ impl Tree {
 }
 
 /// Sums from the start, so that the weight of any range is a difference.
-struct Sums(Vec<f64>);
+struct CumulativeWeights(Vec<f64>);
 
-impl Sums {
+impl CumulativeWeights {
     fn new(counts: &[f64]) -> Self {
         let mut sum = 0.0;
         let sums = counts.iter().map(|count| {
             sum += count;
             sum
         });
-        Sums(std::iter::once(0.0).chain(sums).collect())
+        CumulativeWeights(std::iter::once(0.0).chain(sums).collect())
     }
 
     fn weight(&self, start: usize, end: usize) -> f64 {
@@ -121,8 +124,8 @@ impl Sums {
 
 /// The way down to a bin.
 struct Halves<'a> {
-    class: &'a Sums,
-    pooled: &'a Sums,
+    class: &'a CumulativeWeights,
+    pooled: &'a CumulativeWeights,
     strength: f64,
     /// What is taken out of the bin of the class that is asked for before it is asked for.
     gone: f64,

@@ -32,6 +32,7 @@ use super::choose::{chosen_family, chosen_pseudocount, limited};
 use super::without_one::WithoutOne;
 use super::{DOCUMENTS_ROW, PRESENCES_ROW, TERMS_ROW, TextStatistics};
 use crate::error::{Error, Result};
+use crate::estimate::CountLogs;
 use crate::numerics::ln;
 use crate::settings::{Settings, Smoothing, TextFamily};
 
@@ -70,7 +71,7 @@ pub(crate) enum Amounts {
 
 /// What a class counts altogether.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Sums {
+pub(crate) struct ClassTotals {
     /// N of the class; Bernoulli: its documents.
     pub(crate) total: f64,
     /// The same for all classes together.
@@ -106,7 +107,7 @@ impl Formula {
         formula.amounts = match settings.text_smoothing_of(column) {
             Smoothing::None => Amounts::Each(0.0),
             Smoothing::Lidstone(alpha) => Amounts::Each(*alpha),
-            Smoothing::Auto => Amounts::Each(match &statistics.whole {
+            Smoothing::Auto => Amounts::Each(match &statistics.precomputed {
                 Some(whole) => whole.pseudocount.unwrap_or(1.0),
                 None => chosen_pseudocount(statistics, &formula),
             }),
@@ -179,7 +180,7 @@ impl Formula {
     }
 
     /// Whether nothing at all is known of a class, so that it takes everything alike.
-    pub(crate) fn is_ignorant(&self, sums: &Sums) -> bool {
+    pub(crate) fn is_ignorant(&self, sums: &ClassTotals) -> bool {
         let (own, rest) = self.added(sums.tokens);
         let pseudocounts = !matches!(self.amounts, Amounts::Background(_));
         match self.family {
@@ -189,7 +190,7 @@ impl Formula {
     }
 
     /// What every token of a document adds, whichever it is.
-    pub(crate) fn constant(&self, sums: &Sums) -> f64 {
+    pub(crate) fn constant(&self, sums: &ClassTotals) -> f64 {
         let (own, rest) = self.added(sums.tokens);
         if self.is_ignorant(sums) {
             return match (self.family, self.amounts) {
@@ -208,7 +209,7 @@ impl Formula {
 
     /// What a token adds in every class that never counted it; zero where that is impossible. `ln_own` is the logarithm of
     /// a number and the pseudocount, likewise below.
-    pub(crate) fn default(&self, pooled: f64, sums: &Sums, ln_own: impl Fn(f64) -> f64) -> f64 {
+    pub(crate) fn default(&self, pooled: f64, sums: &ClassTotals, ln_own: impl Fn(f64) -> f64) -> f64 {
         if self.zero_is_impossible() {
             return 0.0;
         }
@@ -230,7 +231,7 @@ impl Formula {
         count: f64,
         pooled: f64,
         default: f64,
-        sums: &Sums,
+        sums: &ClassTotals,
         ln_own: impl Fn(f64) -> f64,
     ) -> Extra {
         let (own, rest) = self.added(sums.tokens);
@@ -264,7 +265,7 @@ impl Formula {
     }
 
     /// Bernoulli: log P(absent | class), −∞ if the token is always there.
-    pub(crate) fn absent(&self, count: f64, pooled: f64, sums: &Sums) -> f64 {
+    pub(crate) fn absent(&self, count: f64, pooled: f64, sums: &ClassTotals) -> f64 {
         if self.is_ignorant(sums) {
             return -std::f64::consts::LN_2;
         }
@@ -276,36 +277,6 @@ impl Formula {
     }
 }
 
-/// Logarithms of counts and the pseudocount: those of small whole numbers, which most counts are, are worked out once.
-pub(crate) struct CountLogs {
-    own: f64,
-    whole: Vec<f64>,
-}
-
-impl CountLogs {
-    fn new(own: f64) -> Self {
-        const WORKED_OUT: u32 = 4096;
-        CountLogs { own, whole: (0..WORKED_OUT).map(|n| ln(f64::from(n) + own)).collect() }
-    }
-
-    #[inline(always)]
-    pub(crate) fn ln_own(&self, count: f64) -> f64 {
-        // Numbers from here on are whole: added to a smaller one, it leaves that in the last bits, rounded. A cast of one
-        // that could be anything would take four times as long.
-        const WHOLE: f64 = (1_u64 << 52) as f64;
-        let shifted = count + WHOLE;
-        match self.whole.get(shifted.to_bits().wrapping_sub(WHOLE.to_bits()) as usize) {
-            Some(&log) if shifted - WHOLE == count => log,
-            _ => self.ln(count),
-        }
-    }
-
-    #[cold]
-    fn ln(&self, count: f64) -> f64 {
-        ln(count + self.own)
-    }
-}
-
 /// The logarithm of what a class counts of a token, or of what all others do, which speaks against it.
 #[inline(always)]
 pub(super) fn ln_counted(complement: bool, count: f64, pooled: f64, ln_own: impl Fn(f64) -> f64) -> f64 {
@@ -313,7 +284,7 @@ pub(super) fn ln_counted(complement: bool, count: f64, pooled: f64, ln_own: impl
 }
 
 /// λ P + (1 − λ) Q. Of a token that every document has it is one to the last bit, whatever λ is.
-fn mixed(lambda: f64, count: f64, pooled: f64, sums: &Sums) -> f64 {
+fn mixed(lambda: f64, count: f64, pooled: f64, sums: &ClassTotals) -> f64 {
     let foreground = if sums.total > 0.0 { count / sums.total } else { 0.0 };
     lambda * foreground + (1.0 - lambda) * (pooled / sums.pooled)
 }
@@ -344,8 +315,10 @@ impl<'a> TextEstimate<'a> {
             formula,
             pooled_total: totals.iter().sum(),
             totals,
-            tokens: statistics.whole.as_ref().map_or(statistics.tokens.len() as u64, |whole| whole.tokens)
-                as f64,
+            tokens: statistics
+                .precomputed
+                .as_ref()
+                .map_or(statistics.tokens.len() as u64, |whole| whole.tokens) as f64,
             statistics,
             min_documents: settings.text.min_documents,
             without_one: OnceLock::new(),
@@ -353,8 +326,8 @@ impl<'a> TextEstimate<'a> {
     }
 
     /// What a class counts altogether.
-    pub(crate) fn sums(&self, class: usize) -> Sums {
-        Sums { total: self.totals[class], pooled: self.pooled_total, tokens: self.tokens }
+    pub(crate) fn sums(&self, class: usize) -> ClassTotals {
+        ClassTotals { total: self.totals[class], pooled: self.pooled_total, tokens: self.tokens }
     }
 
     pub(crate) fn classes(&self) -> usize {
@@ -368,13 +341,14 @@ impl<'a> TextEstimate<'a> {
 
     /// Logarithms of many counts.
     pub(crate) fn count_logs(&self) -> CountLogs {
-        CountLogs::new(self.formula.added(self.tokens).0)
+        const WORKED_OUT: u32 = 4096;
+        CountLogs::new(self.formula.added(self.tokens).0, WORKED_OUT, ln)
     }
 
     /// What a token counts in all classes, if that matters, and what it adds in every class that never counted it.
     pub(crate) fn default(&self, token: usize, logs: &CountLogs) -> (f64, f64) {
         let pooled = if self.formula.default_depends_on_token() { self.pooled(token) } else { 0.0 };
-        let sums = Sums { total: 0.0, pooled: self.pooled_total, tokens: self.tokens };
+        let sums = ClassTotals { total: 0.0, pooled: self.pooled_total, tokens: self.tokens };
         (pooled, self.formula.default(pooled, &sums, |n| logs.ln_own(n)))
     }
 
@@ -385,7 +359,7 @@ impl<'a> TextEstimate<'a> {
         &self,
         token: usize,
         (pooled, default): (f64, f64),
-        sums: &[Sums],
+        sums: &[ClassTotals],
         logs: &CountLogs,
         mut each: impl FnMut(usize, Extra),
     ) {
@@ -407,9 +381,9 @@ impl<'a> TextEstimate<'a> {
     }
 
     /// All tokens absent, in a class that counts so much. A token in more documents than that is left out.
-    pub(crate) fn base(&self, class: usize, sums: &Sums) -> Base {
+    pub(crate) fn base(&self, class: usize, sums: &ClassTotals) -> Base {
         let statistics = &self.statistics;
-        if let Some(whole) = &statistics.whole {
+        if let Some(whole) = &statistics.precomputed {
             let (log, needed) = whole.absent.get(class).copied().unwrap_or_default();
             return Base { log, needed };
         }

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::estimate::{Base, Sums, TextEstimate};
+use super::estimate::{Base, ClassTotals, TextEstimate};
 use super::lists::{ListSums, Lists};
-use super::rows::{RowSums, Rows};
+use super::rows::{RowSums, TokenRows};
 use crate::batch::TextColumn;
 use crate::families::text::estimate::Formula;
 use crate::settings::TextFamily;
@@ -33,7 +33,7 @@ pub(crate) struct TextLikelihood {
 /// `default` and `extra` of every token. Both forms give the same sums to the last bit.
 #[derive(Debug, Clone)]
 enum Logs {
-    Rows(Rows),
+    Rows(TokenRows),
     Lists(Lists),
 }
 
@@ -59,7 +59,7 @@ impl TextLikelihood {
             sums.iter().map(|sums| formula.zero_is_impossible() && !formula.is_ignorant(sums)).collect();
         let can_be_impossible = needs_all.contains(&true) || bases.iter().any(|base| base.needed > 0);
         let cells = statistics.counts.all_cells().len();
-        let logs = if !can_be_impossible && Rows::suit(tokens, classes, cells) {
+        let logs = if !can_be_impossible && TokenRows::suit(tokens, classes, cells) {
             Logs::Rows(rows(estimate, &sums))
         } else {
             Logs::Lists(lists(estimate, &sums, Lists::new(tokens, cells, can_be_impossible)))
@@ -77,7 +77,7 @@ impl TextLikelihood {
             needs_all,
         };
         if formula.family == TextFamily::ComplementNormalized {
-            likelihood.scale = match &statistics.whole {
+            likelihood.scale = match &statistics.precomputed {
                 Some(whole) => whole.scale.clone(),
                 None => likelihood.sizes(tokens).into_iter().map(inverse).collect(),
             };
@@ -226,9 +226,9 @@ impl TextLikelihood {
 }
 
 /// The logarithms of every token as rows.
-fn rows(estimate: &TextEstimate<'_>, sums: &[Sums]) -> Rows {
+fn rows(estimate: &TextEstimate<'_>, sums: &[ClassTotals]) -> TokenRows {
     let tokens = estimate.statistics.tokens.len();
-    let mut rows = Rows::with_room(tokens, sums.len());
+    let mut rows = TokenRows::with_room(tokens, sums.len());
     let logs = estimate.count_logs();
     for token in 0..tokens {
         let (pooled, default) = estimate.default(token, &logs);
@@ -242,7 +242,7 @@ fn rows(estimate: &TextEstimate<'_>, sums: &[Sums]) -> Rows {
 }
 
 /// The logarithms of every token, added to lists that are empty.
-fn lists(estimate: &TextEstimate<'_>, sums: &[Sums], mut lists: Lists) -> Lists {
+fn lists(estimate: &TextEstimate<'_>, sums: &[ClassTotals], mut lists: Lists) -> Lists {
     let logs = estimate.count_logs();
     for token in 0..estimate.statistics.tokens.len() {
         let (pooled, default) = estimate.default(token, &logs);

@@ -9,10 +9,10 @@ mod counts;
 pub(crate) mod estimate;
 pub(crate) mod likelihood;
 mod lists;
+pub(crate) mod precomputed;
 mod rows;
 pub(crate) mod summary;
 pub(crate) mod table;
-pub(crate) mod whole;
 mod without_one;
 
 use std::sync::{Arc, OnceLock};
@@ -25,8 +25,8 @@ use crate::tally::Tally;
 use crate::text::TextSettings;
 use crate::vocabulary::Vocabulary;
 use by_token::ByToken;
+use precomputed::Precomputed;
 use table::TokenTable;
-use whole::Whole;
 
 /// More different tokens than this are refused: training would take some gigabytes.
 pub const MOST_TOKENS: usize = 1 << 23;
@@ -81,7 +81,7 @@ pub(crate) struct TextStatistics {
     /// One row for each of the sums above.
     pub(crate) totals: Tally,
     /// Set if these are only the tokens that some documents have: what follows from all of them.
-    pub(crate) whole: Option<Whole>,
+    pub(crate) precomputed: Option<Precomputed>,
     /// The event model and the pseudocount that [`choose::chosen_pseudocount`] has chosen for it from these counts.
     /// Copies share it as long as nobody changes them.
     pseudocount: Arc<OnceLock<(TextFamily, f64)>>,
@@ -144,7 +144,7 @@ impl TextStatistics {
             tokens: Arc::default(),
             counts: Arc::default(),
             totals: Tally::new(TOTALS, 0),
-            whole: None,
+            precomputed: None,
             pseudocount: Arc::default(),
             known: Known::default(),
             by_token: ByToken::default(),
@@ -288,7 +288,7 @@ impl TextStatistics {
             tokens: Arc::new(self.tokens.select(tokens)),
             counts: Arc::new(self.counts.select(tokens, &class_of)),
             totals: self.totals.select(&every_total, classes),
-            whole: self.whole.clone(),
+            precomputed: self.precomputed.clone(),
             pseudocount: Arc::default(),
             known: Known::default(),
             by_token: ByToken::default(),

@@ -1,19 +1,19 @@
 //! The logarithms of tokens as rows of a table, for models whose tokens occur in many of the classes.
 
 use crate::lines::{Line, Lines, lines_for};
-use crate::moments::engine::{Loop, ask, vectorized};
+use crate::moments::engine::{ask, vectorized};
 
 /// For each token a row: its default, 1, and its extra in each class. The sum of a document's rows, each times what its
 /// token counts there, is all that has to be known of the document.
 #[derive(Debug, Clone)]
-pub(crate) struct Rows(Lines);
+pub(crate) struct TokenRows(Lines);
 
 const DEFAULT: usize = 0;
 const ONE: usize = 1;
 /// Where the extras of a row begin.
 const EXTRAS: usize = 2;
 
-impl Rows {
+impl TokenRows {
     /// Whether rows take little memory, and not many times as much as lists of so many cells.
     pub(crate) fn suit(tokens: usize, classes: usize, cells: usize) -> bool {
         const MOST_LINES: usize = (128 << 20) / size_of::<Line>();
@@ -24,7 +24,7 @@ impl Rows {
 
     /// Room for so many tokens, and one more row.
     pub(crate) fn with_room(tokens: usize, classes: usize) -> Self {
-        Rows(Lines::with_room(tokens + 1, EXTRAS + classes))
+        TokenRows(Lines::with_room(tokens + 1, EXTRAS + classes))
     }
 
     /// Appends a token, which adds so much in every class.
@@ -60,7 +60,18 @@ impl Rows {
     pub(crate) fn add_up(&self, entries: &[(u32, u32)], ends: &[usize], amounts: &[f64], sums: &mut RowSums) {
         sums.of_all.clear();
         sums.of_all.resize(ends.len() * self.0.width(), Line::default());
-        vectorized(AddUp { rows: &self.0, entries, ends, amounts, sums: &mut sums.of_all });
+        let work = AddUp { rows: &self.0, entries, ends, amounts, sums: &mut sums.of_all };
+        vectorized(
+            #[inline(always)]
+            // Sums of few lines stay in registers.
+            move || match work.rows.width() {
+                1 => work.add_up_few::<1>(),
+                2 => work.add_up_few::<2>(),
+                3 => work.add_up_few::<3>(),
+                4 => work.add_up_few::<4>(),
+                _ => work.add_up_many(),
+            },
+        );
     }
 
     /// What [`add_up`](Self::add_up) has found for a document: Σ x, Σ x default, and Σ x extra of each class, and some zeros.
@@ -87,20 +98,6 @@ struct AddUp<'a> {
     ends: &'a [usize],
     amounts: &'a [f64],
     sums: &'a mut [Line],
-}
-
-impl Loop for AddUp<'_> {
-    #[inline(always)]
-    fn run(self) {
-        // Sums of few lines stay in registers.
-        match self.rows.width() {
-            1 => self.add_up_few::<1>(),
-            2 => self.add_up_few::<2>(),
-            3 => self.add_up_few::<3>(),
-            4 => self.add_up_few::<4>(),
-            _ => self.add_up_many(),
-        }
-    }
 }
 
 impl<'a> AddUp<'a> {

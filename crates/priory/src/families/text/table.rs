@@ -17,7 +17,7 @@ use crate::moments::engine::ask;
 
 /// What is counted of a token in a class.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(crate) struct Cell {
+pub(crate) struct TokenCell {
     pub(crate) class: u32,
     /// The weight of the documents that have the token.
     pub(crate) documents: f64,
@@ -25,7 +25,7 @@ pub(crate) struct Cell {
     pub(crate) terms: f64,
 }
 
-impl Cell {
+impl TokenCell {
     fn is_zero(&self) -> bool {
         self.documents == 0.0 && self.terms == 0.0
     }
@@ -260,9 +260,9 @@ impl TokenTable {
     }
 
     #[inline]
-    fn cell(&self, place: usize) -> Cell {
+    fn cell(&self, place: usize) -> TokenCell {
         let [documents, terms] = self.counts.get(place);
-        Cell { class: self.class_of[place].into(), documents, terms }
+        TokenCell { class: self.class_of[place].into(), documents, terms }
     }
 
     /// The place of a class among the cells of a token.
@@ -277,7 +277,7 @@ impl TokenTable {
 
     /// The cells of a token that count. Their order is that of the classes if the table is canonical.
     #[inline]
-    pub(crate) fn cells(&self, token: usize) -> impl Iterator<Item = Cell> + Clone {
+    pub(crate) fn cells(&self, token: usize) -> impl Iterator<Item = TokenCell> + Clone {
         self.held(token).map(|place| self.cell(place)).filter(|cell| !cell.is_zero())
     }
 

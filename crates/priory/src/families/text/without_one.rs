@@ -8,8 +8,9 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-use super::estimate::{Amounts, Base, CountLogs, Sums, TextEstimate, ln_counted};
+use super::estimate::{Amounts, Base, ClassTotals, TextEstimate, ln_counted};
 use crate::batch::TextColumn;
+use crate::estimate::CountLogs;
 use crate::exact::ExactSum;
 use crate::families::Removed;
 use crate::settings::TextFamily;
@@ -17,7 +18,7 @@ use crate::settings::TextFamily;
 /// What it takes to leave documents out.
 pub(crate) struct WithoutOne {
     logs: CountLogs,
-    sums: Vec<Sums>,
+    sums: Vec<ClassTotals>,
     constants: Vec<f64>,
     /// The weight of the documents that have each token; not a number if an f64 cannot hold it.
     documents: Vec<f64>,
@@ -49,7 +50,7 @@ struct LeftOut<'e> {
     ready: &'e WithoutOne,
     removed: Removed,
     tokens: Vec<Token>,
-    sums: Vec<Sums>,
+    sums: Vec<ClassTotals>,
 }
 
 const NOT_ASKED: u32 = u32::MAX;
@@ -57,7 +58,7 @@ const UNKNOWN: u32 = u32::MAX - 1;
 
 impl WithoutOne {
     fn new(estimate: &TextEstimate<'_>) -> Self {
-        let sums: Vec<Sums> = (0..estimate.classes()).map(|class| estimate.sums(class)).collect();
+        let sums: Vec<ClassTotals> = (0..estimate.classes()).map(|class| estimate.sums(class)).collect();
         let logs = estimate.count_logs();
         let (mut defaults, mut extras) = (0.0, vec![0.0; sums.len()]);
         if estimate.formula.family == TextFamily::ComplementNormalized {
@@ -159,7 +160,7 @@ impl LeftOut<'_> {
         let vanished = self.tokens.iter().filter(|token| !token.stays);
         let tokens = estimate.tokens - vanished.clone().count() as f64;
         self.sums.clear();
-        self.sums.extend(self.ready.sums.iter().map(|sums| Sums { tokens, ..*sums }));
+        self.sums.extend(self.ready.sums.iter().map(|sums| ClassTotals { tokens, ..*sums }));
         if formula.family != TextFamily::Bernoulli && self.is_whole() {
             let kept = self.tokens.iter().filter(|token| token.stays).map(|token| token.taken);
             self.sums[removed.class].total -= kept.sum::<f64>();

@@ -1,7 +1,7 @@
 //! The canonical form of a table: tokens in a given order, cells in that of the classes, none that counts zero. It is what is
 //! written, read and estimated from.
 
-use super::{AHEAD, Cell, Counts, DENSE, Row, TokenTable, WholeRow};
+use super::{AHEAD, Counts, DENSE, Row, TokenCell, TokenTable, WholeRow};
 use crate::exact::ExactSum;
 
 impl TokenTable {
@@ -16,16 +16,16 @@ impl TokenTable {
             selected.select_whole(self, counts, tokens, class_of);
             return selected;
         }
-        let mut cells: Vec<Cell> = Vec::new();
+        let mut cells: Vec<TokenCell> = Vec::new();
         for (to, &token) in tokens.iter().enumerate() {
             cells.clear();
             for old in self.held(token).map(|place| self.cell(place)) {
                 // A row may have cells for classes that are yet to come.
                 let Some(&Some(class)) = class_of.get(old.class as usize) else { continue };
-                let mut new = Cell { class, ..old };
+                let mut new = TokenCell { class, ..old };
                 if !self.residue.is_empty() {
                     let [documents, terms] = self.exact(token, old.class as usize);
-                    new = Cell { class, documents: documents.value(), terms: terms.value() };
+                    new = TokenCell { class, documents: documents.value(), terms: terms.value() };
                     let rest = [rest_of(documents), rest_of(terms)];
                     if rest.iter().any(|rest| !rest.is_zero()) {
                         selected.residue.insert((to as u32, class), rest);
@@ -87,7 +87,7 @@ impl TokenTable {
     }
 
     /// Appends a token with cells in canonical form.
-    fn push_row(&mut self, cells: &[Cell]) {
+    fn push_row(&mut self, cells: &[TokenCell]) {
         let (start, length) = (self.counts.len(), cells.len() as u32);
         self.class_of.extend(cells.iter().map(|cell| cell.class as u16));
         cells.iter().for_each(|cell| self.counts.push([cell.documents, cell.terms]));
@@ -99,13 +99,13 @@ impl TokenTable {
     pub(crate) fn from_cells(
         classes: usize,
         ends: &[u64],
-        mut cells: impl ExactSizeIterator<Item = Cell>,
+        mut cells: impl ExactSizeIterator<Item = TokenCell>,
         residue: [&[(u64, f64)]; 2],
     ) -> Option<Self> {
         let mut table = TokenTable { classes: classes as u32, ..TokenTable::default() };
         let (all, mut start) = (cells.len() as u64, 0);
         let counts = |x: f64| x > 0.0 || x.to_bits() == 0;
-        let mut row: Vec<Cell> = Vec::new();
+        let mut row: Vec<TokenCell> = Vec::new();
         for &end in ends {
             if end <= start || end > all {
                 return None;
@@ -212,7 +212,7 @@ impl TokenTable {
     }
 
     /// All cells of a canonical table, token after token.
-    pub(crate) fn all_cells(&self) -> impl ExactSizeIterator<Item = Cell> + Clone {
+    pub(crate) fn all_cells(&self) -> impl ExactSizeIterator<Item = TokenCell> + Clone {
         (0..self.counts.len()).map(|place| self.cell(place))
     }
 

@@ -17,7 +17,7 @@ pub(crate) const REVISION: u32 = 1;
 /// file, and of no use under others.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Whole {
+pub(crate) struct Precomputed {
     /// The [`REVISION`] of the formulas.
     #[serde(default = "first_revision", skip_serializing_if = "is_first_revision")]
     pub(crate) revision: u32,
@@ -46,7 +46,7 @@ fn is_first_revision(revision: &u32) -> bool {
 const MOST_LOG: f64 = 1e300;
 const MOST_SCALE: f64 = 1e30;
 
-impl Whole {
+impl Precomputed {
     /// `None` if a document's own tokens are not enough, or the settings do not fit the counts: some tokens are not kept,
     /// or some counts have not only a cell.
     pub(crate) fn new(statistics: &TextStatistics, settings: &Settings, column: &str) -> Option<Self> {
@@ -71,7 +71,7 @@ impl Whole {
             _ => Vec::new(),
         };
         let tokens = statistics.tokens.len() as u64;
-        let whole = Whole { revision: REVISION, tokens, pseudocount, absent, scale };
+        let whole = Precomputed { revision: REVISION, tokens, pseudocount, absent, scale };
         whole.is_plausible().then_some(whole)
     }
 
