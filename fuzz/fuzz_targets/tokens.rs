@@ -2,9 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use priory::{
-    CharacterNgrams, Cjk, LetterCase, Normalization, Reach, StopWords, TokenSettings, TokenStyle, WordNgrams,
-};
+use priory::text::{CharacterNgrams, Cjk, LetterCase, Normalization, Reach, StopWords, TokenSettings, TokenStyle, WordNgrams};
 use priory_input::text::Tokenizer;
 
 fuzz_target!(|input: &[u8]| {

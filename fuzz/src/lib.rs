@@ -5,9 +5,8 @@ pub mod seeds;
 use std::io::{Cursor, Read};
 use std::sync::Mutex;
 
-use priory::{
-    Batch, BatchColumn, Column, Kind, Learnt, MISSING_SPELLINGS, Schema, Settings, Statistics, Value,
-};
+use priory::{Batch, BatchColumn, Column, Kind, Learnt, Schema, Settings, Statistics, Value};
+use priory::schema::MISSING_SPELLINGS;
 use priory_input::{BadValues, Encoding, InputFormat, Purpose, ReadOptions, Table, fold};
 
 /// How a table is read, decided by the first bytes of the input; the rest is the table.
@@ -295,7 +294,7 @@ fn check_numbers(rows: &[Row], texts: &[Row], choices: &Choices) {
 
 /// A file of which only a few words are read is refused, or scores a document that has them.
 pub fn check_parts(bytes: &[u8]) {
-    let Ok(Some(file)) = priory::ModelFile::open(bytes.to_vec()) else { return };
+    let Ok(Some(file)) = priory::format::ModelFile::open(bytes.to_vec()) else { return };
     let document = Value::Text(&["", "a", "buy", "free", "m", "math", "the", "z"]);
     let batch = row(file.schema(), [Value::Missing, Value::Missing, document]);
     if let Ok(model) = file.model_for(&batch) {

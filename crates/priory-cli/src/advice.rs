@@ -1,6 +1,6 @@
 //! How to say on the command line what the libraries only name.
 
-use priory::Hint;
+use priory::infer::Hint;
 use priory_input::Error;
 
 /// What could be done about an error of a table, to follow its message; nothing if nobody knows.

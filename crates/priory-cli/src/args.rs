@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::text::TextArgs;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
-use priory::{Discriminant, NumberFamily, Prior, Selection, Smoothing, VarianceFloor};
+use priory::settings::{Discriminant, NumberFamily, Prior, Selection, Smoothing, VarianceFloor};
 use priory_input::InputFormat;
 
 use crate::choices::{
@@ -392,7 +392,7 @@ pub(crate) struct ShowArgs {
     #[arg(long)]
     pub(crate) weights: bool,
     /// How many of the most telling tokens of each class to list, for example `show mails.priory --top 20`
-    #[arg(long, value_name = "N", default_value_t = priory::TOP_TOKENS, help_heading = "Text")]
+    #[arg(long, value_name = "N", default_value_t = priory::report::TOP_TOKENS, help_heading = "Text")]
     pub(crate) top: usize,
     #[command(flatten)]
     pub(crate) settings: SettingsArgs,
@@ -539,7 +539,7 @@ mod tests {
             args.get_arguments().filter_map(|arg| arg.get_long().map(str::to_owned)).collect()
         }
         let settings = super::SettingsArgs::augment_args(clap::Command::new("settings"));
-        assert_eq!(names(settings), priory::Choices::NAMES);
+        assert_eq!(names(settings), priory::settings::Choices::NAMES);
         let text = super::TextArgs::augment_args(clap::Command::new("text"));
         assert_eq!(names(text), priory_input::text::TextChoices::NAMES);
     }

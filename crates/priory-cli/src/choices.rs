@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 
+use priory::Settings;
+use priory::settings::{Choices, MissingValues, NumberFamily, Smoothing, TextFamily};
 use priory::words::{self, Meaning};
 pub(crate) use priory::words::{
     amount as parse_amount, discriminant as parse_discriminant, floor as parse_floor, prior as parse_prior,
     select as parse_select,
 };
-use priory::{Choices, MissingValues, NumberFamily, Settings, Smoothing, TextFamily};
 use priory_input::{BadValues, Encoding, InputFormat, ReadOptions, Table, read_pseudocounts};
 
 use crate::args::{BadValueChoice, EncodingChoice, InputArgs, MissingChoice, SettingsArgs, SmoothingChoice};

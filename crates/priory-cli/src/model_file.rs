@@ -4,7 +4,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use priory::{Batch, Learnt, Model, ModelFile, Schema, Scores, Settings, Statistics};
+use priory::format::ModelFile;
+use priory::{Batch, Learnt, Model, Schema, Scores, Settings, Statistics};
 use priory_input::store::{self, NewFile, OpenFile};
 
 /// Reads a model.

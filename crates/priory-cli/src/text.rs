@@ -5,7 +5,8 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
-use priory::{Cjk, Kind, Schema, StopWords, TermFrequency, TextSettings, TokenStyle, WordNgrams, words};
+use priory::text::{Cjk, StopWords, TermFrequency, TextSettings, TokenStyle, WordNgrams};
+use priory::{Kind, Schema, words};
 use priory_input::text::TextChoices;
 
 /// How the documents in columns of text are read.

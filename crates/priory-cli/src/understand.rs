@@ -4,8 +4,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
+use priory::infer::{Decision, TakenAs};
+use priory::schema::MISSING_SPELLINGS;
+use priory::settings::Family;
 use priory::words::Meaning;
-use priory::{Column, Decision, Family, Kind, MISSING_SPELLINGS, Schema, Settings, TakenAs};
+use priory::{Column, Kind, Schema, Settings};
 use priory_input::{Hints, Table, apply_families};
 use serde::{Deserialize, Serialize};
 

@@ -7,7 +7,8 @@ use std::io::{self, Cursor, Write as _};
 use std::sync::Arc;
 use std::time::Instant;
 
-use priory::{Batch, Column, Kind, Schema, Stored};
+use priory::infer::Stored;
+use priory::{Batch, Column, Kind, Schema};
 use priory_input::{Purpose, ReadOptions, Table};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -8,7 +8,7 @@ use std::hint::black_box;
 use std::io::Write;
 use std::time::Instant;
 
-use priory::{CharacterNgrams, Normalization, StopWords, TokenSettings, TokenStyle, WordNgrams};
+use priory::text::{CharacterNgrams, Normalization, StopWords, TokenSettings, TokenStyle, WordNgrams};
 use priory_input::text::Tokenizer;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use memchr::memchr;
-use priory::{Batch, BatchColumn, CategoryColumn, MISSING, TextColumn};
+use priory::batch::MISSING;
+use priory::{Batch, BatchColumn, CategoryColumn, TextColumn};
 
 use crate::csv::{Dialect, Flaw, MOST_COLUMNS, Records, first_record, unquoted};
 use crate::decimal::plain_decimal;

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use memchr::{memchr, memrchr};
-use priory::{Batch, BatchColumn, CategoryColumn, Schema, Stored};
+use priory::infer::Stored;
+use priory::{Batch, BatchColumn, CategoryColumn, Schema};
 
 use crate::error::{Error, Result, shown};
 use crate::format::{Encoding, ReadOptions};

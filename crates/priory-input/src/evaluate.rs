@@ -7,10 +7,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::{iter, mem, panic, thread};
 
-use priory::{
-    Batch, Evaluation, FoldModel, FoldModels, FoldPart, FoldParts, FoldStatistics, Folds, Holdout, Model,
-    Schema, Settings, Statistics, majority_class, rows_to_score,
+use priory::evaluate::{
+    Evaluation, FoldModel, FoldModels, FoldPart, FoldParts, FoldStatistics, Folds, Holdout, majority_class,
 };
+use priory::posterior::rows_to_score;
+use priory::{Batch, Model, Schema, Settings, Statistics};
 
 use crate::error::Result;
 use crate::parallel::Turn;

@@ -4,7 +4,8 @@
 
 use std::sync::Arc;
 
-use priory::{Batch, Column, Kind, Schema, Stored};
+use priory::infer::Stored;
+use priory::{Batch, Column, Kind, Schema};
 
 #[cfg(feature = "arrow")]
 use crate::arrow::{ArrowParser, ArrowRows, ArrowStream, ParquetFile, ParquetParser, RecordBatch, RowSlice};

@@ -13,7 +13,9 @@ mod scan;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use priory::{Batch, BatchColumn, CategoryColumn, MISSING, Stored, TextColumn};
+use priory::batch::MISSING;
+use priory::infer::Stored;
+use priory::{Batch, BatchColumn, CategoryColumn, TextColumn};
 
 use crate::error::{Error, Result, shown};
 use crate::format::ReadOptions;

@@ -1,6 +1,7 @@
 //! Pseudocounts from a table.
 
-use priory::{Column, Kind, Pseudocounts, Schema};
+use priory::settings::Pseudocounts;
+use priory::{Column, Kind, Schema};
 
 use crate::error::{Error, Result};
 use crate::table::{Purpose, Table};

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use priory::MISSING;
+use priory::batch::MISSING;
 
 /// The codes of short fields that were met a moment ago in the same column.
 ///

@@ -1,6 +1,6 @@
 //! The first rows of a table as text, to guess from what its columns are.
 
-use priory::Stored;
+use priory::infer::Stored;
 
 /// What a table says of one of its columns.
 #[derive(Debug, Clone, PartialEq, Eq)]

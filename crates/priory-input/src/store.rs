@@ -16,7 +16,8 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use priory::{FileParts, Learnt};
+use priory::Learnt;
+use priory::format::FileParts;
 use tempfile::NamedTempFile;
 
 use crate::error::{Error, Result};
@@ -90,7 +91,7 @@ fn open_contents(path: &Path) -> io::Result<Contents> {
 fn read_pipe(mut file: File) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     (&mut file).take(16).read_to_end(&mut bytes)?;
-    if priory::could_be_file(&bytes) {
+    if priory::format::could_be_file(&bytes) {
         file.read_to_end(&mut bytes)?;
     }
     Ok(bytes)

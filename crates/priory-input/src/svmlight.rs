@@ -7,7 +7,9 @@
 
 use std::sync::Arc;
 
-use priory::{Batch, BatchColumn, Kind, MISSING, Schema, Stored};
+use priory::batch::MISSING;
+use priory::infer::Stored;
+use priory::{Batch, BatchColumn, Kind, Schema};
 
 use crate::csv::MOST_COLUMNS;
 use crate::error::{Error, Result, shown};

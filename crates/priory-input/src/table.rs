@@ -248,7 +248,7 @@ impl Table {
         &self.kept
     }
 
-    /// Has batches hold at most so many rows; as many as [`priory::rows_to_score`] says, if they are to be scored.
+    /// Has batches hold at most so many rows; as many as [`priory::posterior::rows_to_score`] says, if they are to be scored.
     pub fn limit_rows(&mut self, rows: usize) {
         self.most_rows = Some(rows.max(1));
     }

@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use priory::infer::{Decision, Stored, TakenAs, infer};
+use priory::settings::{Family, Selection};
+use priory::vocabulary::canonical_order;
 use priory::words::{Meaning, kind_for};
-use priory::{
-    Column, Decision, Family, Kind, Schema, Selection, Settings, Stored, TakenAs, canonical_order, infer,
-};
+use priory::{Column, Kind, Schema, Settings};
 
 use crate::error::Error;
 use crate::table::Table;

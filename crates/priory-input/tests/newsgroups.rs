@@ -9,10 +9,9 @@ mod datasets;
 
 use std::path::{Path, PathBuf};
 
-use priory::{
-    Column, Prior, Schema, Settings, Smoothing, Statistics, TextFamily, TextModel, TextSettings,
-    TokenSettings, TokenStyle,
-};
+use priory::settings::{Prior, Smoothing, TextFamily, TextModel};
+use priory::text::{TextSettings, TokenSettings, TokenStyle};
+use priory::{Column, Schema, Settings, Statistics};
 use priory_input::{Purpose, ReadOptions, Table};
 
 const CLASSES: [usize; 4] = [0, 6, 13, 19];

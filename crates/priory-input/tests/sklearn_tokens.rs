@@ -1,7 +1,7 @@
 //! Tokens compared with Python's `re` and `str.lower()` and with scikit-learn's CountVectorizer. The reference
 //! values are in testdata/sklearn/tokens.jsonl; its first line names the versions, scripts/token-fixture.py wrote it.
 
-use priory::{CharacterNgrams, LetterCase, Reach, TokenSettings, TokenStyle, WordNgrams};
+use priory::text::{CharacterNgrams, LetterCase, Reach, TokenSettings, TokenStyle, WordNgrams};
 use priory_input::text::Tokenizer;
 use serde_json::Value;
 

@@ -10,11 +10,12 @@ use std::{panic, thread};
 
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArray3, PyArrayMethods};
 use priory::plot::{Detail, Subject, svg};
+use priory::posterior::rows_to_score;
+use priory::report::{Summary, TOP_TOKENS};
+use priory::settings::{Choices, Prior, Pseudocounts, Smoothing};
+use priory::text::{StopWords, TextSettings};
 use priory::words::{self, Meaning};
-use priory::{
-    Batch, Choices, Kind, Model, Prior, Pseudocounts, Scores, Settings, Smoothing, Statistics, StopWords,
-    Summary, TOP_TOKENS, TextSettings, rows_to_score,
-};
+use priory::{Batch, Kind, Model, Scores, Settings, Statistics};
 use priory_input::text::TextChoices;
 use priory_input::{
     Hints, Purpose, ReadOptions, Reader, Split, Understood, Watch, Work, apply_families, read_pseudocounts,
@@ -475,7 +476,7 @@ fn understand(
     let hints = Hints {
         target,
         weight,
-        missing: missing.unwrap_or_else(|| priory::MISSING_SPELLINGS.map(String::from).to_vec()),
+        missing: missing.unwrap_or_else(|| priory::schema::MISSING_SPELLINGS.map(String::from).to_vec()),
         meanings: meanings.collect::<PyResult<Vec<(String, Meaning)>>>()?,
     };
     let mut settings = Settings::default();

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArrayDyn};
 use priory::matrix::{self, CodeScores, GaussianScores, InvalidEntry, LinearScores};
-use priory::rows_to_score;
+use priory::posterior::rows_to_score;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;

@@ -12,9 +12,10 @@
 use std::hint::black_box;
 use std::time::Instant;
 
+use priory::evaluate::LeaveOneOut;
+use priory::settings::{Discriminant, Divisor, NumberFamily, Smoothing, TextFamily};
 use priory::{
-    Batch, BatchColumn, CategoryColumn, Column, Discriminant, Divisor, Kind, LeaveOneOut, Model,
-    NumberFamily, Schema, Settings, Smoothing, Statistics, TextColumn, TextFamily,
+    Batch, BatchColumn, CategoryColumn, Column, Kind, Model, Schema, Settings, Statistics, TextColumn,
 };
 
 const ROWS: usize = 20_000;

@@ -16,7 +16,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use priory::ExactSum;
+use priory::exact::ExactSum;
 use priory::moments::{Moments, Observations, Values};
 
 fn main() {

@@ -24,10 +24,9 @@ use std::thread;
 use std::time::Instant;
 
 use priory::matrix::{self, CountSums, LinearScores, SparseRow, SparseRows};
-use priory::{
-    Batch, BatchColumn, Column, Kind, Model, Schema, Settings, Smoothing, Statistics, TextColumn, TextFamily,
-    TextModel, Vocabulary,
-};
+use priory::settings::{Smoothing, TextFamily, TextModel};
+use priory::vocabulary::Vocabulary;
+use priory::{Batch, BatchColumn, Column, Kind, Model, Schema, Settings, Statistics, TextColumn};
 
 /// Rows of a batch.
 const ROWS: usize = 16_384;

@@ -9,7 +9,8 @@ use crate::settings::{
 /// Choices about how a model is estimated from what was counted. What is not chosen stays as it is.
 ///
 /// ```
-/// use priory::{Choices, Prior, Settings, Smoothing, words};
+/// use priory::{Settings, words};
+/// use priory::settings::{Choices, Prior, Smoothing};
 ///
 /// let choices = Choices { smoothing: vec![(None, words::smoothing("none")?)], ..Choices::default() };
 /// let mut settings = Settings { prior: Prior::Uniform, ..Settings::default() };

@@ -22,7 +22,7 @@ use crate::moments::round::round;
 /// An exact sum of values and of products of values; rounded once, when it is read.
 ///
 /// ```
-/// use priory::ExactSum;
+/// use priory::exact::ExactSum;
 ///
 /// let mut sum = ExactSum::default();
 /// for x in [1e300, 1.0, 1e-300, -1e300] {

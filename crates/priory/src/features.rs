@@ -31,7 +31,8 @@ use crate::statistics::{Statistics, check_prior, resolve};
 /// The columns of a table, the most helpful first.
 ///
 /// ```
-/// use priory::{Batch, Column, Features, Kind, Schema, Settings, Statistics};
+/// use priory::{Batch, Column, Kind, Schema, Settings, Statistics};
+/// use priory::report::Features;
 ///
 /// let schema = Schema::new("play", vec![Column::new("day", Kind::Category), Column::new("sky", Kind::Category)])?;
 /// let row = |class, day, sky| (class, [Some(day), Some(sky)]);

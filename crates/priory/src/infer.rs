@@ -80,7 +80,8 @@ const TEXT_WORDS: f64 = 4.0;
 /// Decides what a column is, from the values in its first rows; `None` is missing.
 ///
 /// ```
-/// use priory::{Kind, Stored, TakenAs, infer};
+/// use priory::Kind;
+/// use priory::infer::{Stored, TakenAs, infer};
 ///
 /// let sizes = [Some("3.5"), None, Some("4"), Some("-1e3")];
 /// assert_eq!(infer(Stored::Text, &sizes).taken_as, TakenAs::Feature(Kind::Number));

@@ -23,20 +23,20 @@
 //! # Ok::<(), priory::Error>(())
 //! ```
 
-mod batch;
+pub mod batch;
 mod choices;
 mod decay;
 mod density;
 mod error;
 mod estimate;
-mod evaluate;
-mod exact;
+pub mod evaluate;
+pub mod exact;
 mod families;
 mod features;
 mod forget;
-mod format;
+pub mod format;
 mod fractions;
-mod infer;
+pub mod infer;
 mod learnt;
 mod leave_one_out;
 mod lines;
@@ -45,54 +45,25 @@ mod model;
 pub mod moments;
 mod numerics;
 pub mod plot;
-mod posterior;
-mod report;
-mod schema;
-mod settings;
+pub mod posterior;
+pub mod report;
+pub mod schema;
+pub mod settings;
 mod spectrum;
-mod statistics;
+pub mod statistics;
 mod tally;
-mod text;
-mod vocabulary;
+pub mod text;
+pub mod vocabulary;
 pub mod words;
 
-pub use batch::{Batch, BatchColumn, CategoryColumn, MISSING, TextColumn, Value};
-pub use choices::Choices;
-pub use decay::HalfLife;
+pub use batch::{Batch, BatchColumn, CategoryColumn, TextColumn, Value};
 pub use error::{Error, Result};
-pub use evaluate::{
-    CalibrationBin, ClassReport, Evaluation, EvaluationReport, FoldModel, FoldModels, FoldPart, FoldParts,
-    FoldStatistics, Folds, HEAVIEST_ROW, Holdout, MOST_CONFUSED, MOST_FOLDS, majority_class,
-};
-pub use exact::ExactSum;
-pub use families::text::MOST_TOKENS;
-pub use families::text::summary::{TellingToken, TextSummary};
-pub use features::{FeatureRank, Features, Gain};
-pub use format::{FileParts, ModelFile, could_be_file};
-pub use fractions::{FractionExplainer, FractionExplanation, Fractions};
-pub use infer::{Decision, Hint, Stored, TakenAs, infer};
 pub use learnt::Learnt;
-pub use leave_one_out::{LeaveOneOut, Terms};
-pub use model::{
-    ChosenFamily, Contribution, Explanation, LinearForm, LinearWeight, Model, TokenContribution,
-    TokenContributions,
-};
-pub use posterior::{Outcome, Posterior, Scores, rows_to_score};
-pub use report::{
-    ByClass, ClassSummary, FeatureFamily, FeatureSummary, GroupSummary, ParameterCounts, Summary, TOP_TOKENS,
-    ValueSummary,
-};
-pub use schema::{Column, Kind, MISSING_SPELLINGS, Schema};
-pub use settings::{
-    Discriminant, Divisor, Family, MissingValues, NumberFamily, OTHER_VALUES, Prior, Pseudocounts,
-    Regularization, Selection, Settings, Smoothing, TextFamily, TextModel, VarianceFloor,
-};
-pub use statistics::{MOST_CLASSES, MOST_COUNTS, Statistics};
-pub use text::{
-    CharacterNgrams, Cjk, DocumentLength, LetterCase, Normalization, Reach, StopWords, TermFrequency,
-    TextSettings, TokenSettings, TokenStyle, WordNgrams,
-};
-pub use vocabulary::{ShortName, Vocabulary, canonical_order};
+pub use model::{Explanation, Model};
+pub use posterior::{Outcome, Posterior, Scores};
+pub use schema::{Column, Kind, Schema};
+pub use settings::Settings;
+pub use statistics::Statistics;
 
 /// The code in the README is compiled and run like any example.
 #[cfg(doctest)]

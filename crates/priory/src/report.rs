@@ -1,5 +1,11 @@
 //! What is shown: plain structs that the edges print, or write as JSON.
 
+pub use crate::families::text::summary::{TellingToken, TextSummary};
+pub use crate::features::{FeatureRank, Features, Gain};
+pub use crate::fractions::{FractionExplainer, FractionExplanation, Fractions};
+pub use crate::model::{
+    ChosenFamily, Contribution, LinearForm, LinearWeight, TokenContribution, TokenContributions,
+};
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -14,9 +20,7 @@ use crate::families::categorical::MISSING_ROW;
 use crate::families::discriminant::{Covariance, GroupStatistics, GroupSums, Normals};
 use crate::families::likelihood::FamilyLikelihood;
 use crate::families::number::NumberEstimate;
-use crate::families::text::summary::TextSummary;
 use crate::families::{FamilyStatistics, Prepared};
-use crate::fractions::Fractions;
 use crate::model::{Factor, MISSING_NAME, Model, feature_name};
 use crate::schema::{Column, Kind, Schema};
 use crate::settings::{Discriminant, Family, MissingValues, NumberFamily, Regularization, Settings};

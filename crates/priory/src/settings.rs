@@ -5,6 +5,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+pub use crate::choices::Choices;
 use crate::error::{Error, Result};
 pub use crate::families::number::NumberFamily;
 
@@ -62,7 +63,7 @@ pub struct Settings {
 /// Which columns a model uses. All of them are counted; which help is worked out from the counts whenever a model is
 /// estimated, so it follows what is learnt and forgotten, and is found anew in each fold of an evaluation.
 ///
-/// Columns are judged one by one, by their leave-one-out gain: see [`Features`](crate::Features). The columns of a
+/// Columns are judged one by one, by their leave-one-out gain: see [`Features`](crate::report::Features). The columns of a
 /// joint table count as one. Columns of text, and numbers in a group, cannot be judged from what is counted of them; they
 /// are always used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]

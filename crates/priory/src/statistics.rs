@@ -1,5 +1,6 @@
 //! What is remembered of the data: weights of classes and of values. They add and subtract exactly.
 
+pub use crate::decay::HalfLife;
 use std::borrow::Cow;
 
 use crate::batch::{Batch, MISSING};

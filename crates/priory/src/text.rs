@@ -1,5 +1,6 @@
 //! What a token is and how much it counts: plain data, stored in the schema, so that what was trained is what predicts.
 
+pub use crate::families::text::MOST_TOKENS;
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};

@@ -91,9 +91,9 @@ impl ShortName {
     ///
     /// ```
     /// let [first, second] = [*b"to be or", *b" not to "].map(u64::from_le_bytes);
-    /// assert_eq!(priory::ShortName::ascii([first, second], 12), priory::ShortName::new("to be or not"));
-    /// assert_eq!(priory::ShortName::ascii([0xff, 0], 1), None);
-    /// assert_eq!(priory::ShortName::ascii([0, 0], 17), None);
+    /// assert_eq!(priory::vocabulary::ShortName::ascii([first, second], 12), priory::vocabulary::ShortName::new("to be or not"));
+    /// assert_eq!(priory::vocabulary::ShortName::ascii([0xff, 0], 1), None);
+    /// assert_eq!(priory::vocabulary::ShortName::ascii([0, 0], 17), None);
     /// ```
     #[inline]
     pub fn ascii(sixteen: [u64; 2], length: usize) -> Option<Self> {

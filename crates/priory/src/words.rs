@@ -21,7 +21,8 @@ pub enum Meaning {
 /// `number`, `category`, `text`, `ignore` and so on, or a family of numbers.
 ///
 /// ```
-/// use priory::{Kind, NumberFamily, words};
+/// use priory::{Kind, words};
+/// use priory::settings::NumberFamily;
 ///
 /// assert_eq!(words::meaning("poisson"), Ok(words::Meaning::Kept(Kind::Number, Some(NumberFamily::Poisson.into()))));
 /// assert!(words::meaning("fish").is_err());

@@ -3,9 +3,12 @@
 
 mod tables;
 
+use priory::evaluate::{Evaluation, FoldParts, FoldStatistics, Folds};
+use priory::format::ModelFile;
+use priory::report::Fractions;
 use priory::{
-    Batch, BatchColumn, CategoryColumn, Column, Error, Evaluation, FoldParts, FoldStatistics, Folds,
-    Fractions, Kind, Learnt, ModelFile, Schema, Settings, Statistics, TextColumn, Value,
+    Batch, BatchColumn, CategoryColumn, Column, Error, Kind, Learnt, Schema, Settings, Statistics,
+    TextColumn, Value,
 };
 use proptest::prelude::*;
 use tables::{Row, batch, bytes, rows, schema};

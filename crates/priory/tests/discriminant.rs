@@ -1,10 +1,9 @@
 //! Gaussian discriminant analysis: worked by hand, beside other programs, and at its edges.
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
-use priory::{
-    Batch, BatchColumn, Column, Discriminant, Divisor, Kind, Model, NumberFamily, Regularization, Schema,
-    Settings, Statistics, Summary, VarianceFloor,
-};
+use priory::report::Summary;
+use priory::settings::{Discriminant, Divisor, NumberFamily, Regularization, VarianceFloor};
+use priory::{Batch, BatchColumn, Column, Kind, Model, Schema, Settings, Statistics};
 use proptest::prelude::*;
 
 const LINEAR: Discriminant = Discriminant::Linear(Divisor::Rows);

@@ -1,9 +1,8 @@
 //! Numbers, weights and settings at the edges of what an f64 holds: whatever a family makes of them, no score is undefined
 //! and every posterior sums to one.
 
-use priory::{
-    Batch, BatchColumn, Column, Error, Kind, Prior, Schema, Settings, Smoothing, Statistics, Value, words,
-};
+use priory::settings::{Prior, Smoothing};
+use priory::{Batch, BatchColumn, Column, Error, Kind, Schema, Settings, Statistics, Value, words};
 use proptest::prelude::*;
 
 const FAMILIES: [&str; 19] = [

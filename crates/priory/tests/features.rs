@@ -2,10 +2,10 @@
 //! goes through the rows.
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
-use priory::{
-    Batch, BatchColumn, Column, Evaluation, FeatureRank, Features, FoldStatistics, Folds, Kind,
-    MissingValues, NumberFamily, Schema, Selection, Settings, Smoothing, Statistics, TextColumn, Value,
-};
+use priory::evaluate::{Evaluation, FoldStatistics, Folds};
+use priory::report::{FeatureRank, Features};
+use priory::settings::{MissingValues, NumberFamily, Selection, Smoothing};
+use priory::{Batch, BatchColumn, Column, Kind, Schema, Settings, Statistics, TextColumn, Value};
 use proptest::prelude::*;
 
 const TENNIS: &str = include_str!("../../../examples/tennis.csv");

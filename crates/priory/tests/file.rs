@@ -1,7 +1,8 @@
 //! A model file from a stranger can at worst be refused.
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
-use priory::{Batch, Column, Error, Kind, Learnt, ModelFile, Schema, Settings, Statistics, Value};
+use priory::format::ModelFile;
+use priory::{Batch, Column, Error, Kind, Learnt, Schema, Settings, Statistics, Value};
 
 fn small_file() -> Vec<u8> {
     let schema =

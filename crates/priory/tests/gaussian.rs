@@ -1,9 +1,9 @@
 //! Gaussians against values computed elsewhere.
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
-use priory::{
-    Batch, Column, Kind, NumberFamily, Schema, Settings, Statistics, Summary, Value, VarianceFloor,
-};
+use priory::report::Summary;
+use priory::settings::{NumberFamily, VarianceFloor};
+use priory::{Batch, Column, Kind, Schema, Settings, Statistics, Value};
 
 /// Fisher's irises.
 fn iris() -> (Schema, Batch) {

@@ -129,6 +129,6 @@ fn a_fingerprint_tells_statistics_apart() {
     let fingerprint = |rows: &Vec<Row>| Learnt::new(learn(rows), Settings::default()).fingerprint();
     let different: std::collections::BTreeSet<u64> = tables.iter().map(fingerprint).collect();
     assert_eq!(different.len(), tables.len());
-    let settings = Settings { prior: priory::Prior::Uniform, ..Settings::default() };
+    let settings = Settings { prior: priory::settings::Prior::Uniform, ..Settings::default() };
     assert_eq!(Learnt::new(learn(&tables[1]), settings).fingerprint(), fingerprint(&tables[1]));
 }

@@ -3,10 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use priory::{
-    Batch, Column, Family, FeatureFamily, Fractions, Kind, Prior, Pseudocounts, Schema, Settings, Smoothing,
-    Statistics, Summary,
-};
+use priory::report::{FeatureFamily, Fractions, Summary};
+use priory::settings::{Family, Prior, Pseudocounts, Smoothing};
+use priory::{Batch, Column, Kind, Schema, Settings, Statistics};
 
 /// A table as text: the last column is the class, `?` is missing.
 fn learn(columns: &[&str], kind: Kind, rows: &[&str]) -> Statistics {

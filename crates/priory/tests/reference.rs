@@ -9,7 +9,8 @@
 //! ```
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
-use priory::{Batch, Column, Kind, Schema, Settings, Smoothing, Statistics};
+use priory::settings::Smoothing;
+use priory::{Batch, Column, Kind, Schema, Settings, Statistics};
 
 /// The log-joints and posteriors of one row, for two classes.
 type Reference<'a> = (&'a str, [f64; 2], [f64; 2]);

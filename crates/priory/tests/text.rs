@@ -1,9 +1,12 @@
 //! Text: the lecture's numbers, the laws, and what happens to what was never met.
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
+use priory::format::ModelFile;
+use priory::settings::{Prior, Smoothing, TextFamily, TextModel};
+use priory::text::{DocumentLength, TermFrequency, TextSettings};
+use priory::vocabulary::Vocabulary;
 use priory::{
-    Batch, BatchColumn, Column, DocumentLength, Kind, Learnt, ModelFile, Outcome, Prior, Schema, Settings,
-    Smoothing, Statistics, TermFrequency, TextColumn, TextFamily, TextModel, TextSettings, Value, Vocabulary,
+    Batch, BatchColumn, Column, Kind, Learnt, Outcome, Schema, Settings, Statistics, TextColumn, Value,
 };
 use proptest::prelude::*;
 

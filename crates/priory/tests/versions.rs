@@ -4,7 +4,8 @@
 use std::fs;
 use std::path::Path;
 
-use priory::{Batch, Kind, Learnt, ModelFile, Schema, Value};
+use priory::format::ModelFile;
+use priory::{Batch, Kind, Learnt, Schema, Value};
 
 /// The files of a version: their names and contents.
 fn files(version: &str) -> Vec<(String, Vec<u8>)> {

@@ -3,11 +3,15 @@
 
 use std::collections::BTreeMap;
 
-use priory::{
-    Batch, Column, Discriminant, Divisor, Evaluation, Family, FeatureFamily, Features, FoldModels, FoldParts,
-    FoldStatistics, Folds, Kind, LeaveOneOut, MissingValues, Model, NumberFamily, Prior, Pseudocounts,
-    Regularization, Result, Schema, Settings, Smoothing, Statistics, Value, majority_class,
+use priory::evaluate::{
+    Evaluation, FoldModels, FoldParts, FoldStatistics, Folds, LeaveOneOut, majority_class,
 };
+use priory::report::{FeatureFamily, Features};
+use priory::settings::{
+    Discriminant, Divisor, Family, MissingValues, NumberFamily, Prior, Pseudocounts, Regularization,
+    Smoothing,
+};
+use priory::{Batch, Column, Kind, Model, Result, Schema, Settings, Statistics, Value};
 use proptest::prelude::*;
 
 const CLASSES: [&str; 4] = ["no", "yes", "10", "9"];

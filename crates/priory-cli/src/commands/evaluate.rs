@@ -3,7 +3,8 @@
 use std::io::Write;
 
 use anyhow::{Result, bail};
-use priory::{Evaluation, EvaluationReport, Schema, Settings, Statistics};
+use priory::evaluate::{Evaluation, EvaluationReport};
+use priory::{Schema, Settings, Statistics};
 use priory_input::{Work, evaluate, evaluate_on};
 use serde::Serialize;
 

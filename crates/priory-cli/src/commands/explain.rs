@@ -5,10 +5,10 @@ use std::f64::consts::LN_2;
 use std::io::Write;
 
 use anyhow::{Result, bail};
-use priory::{
-    Batch, BatchColumn, Contribution, Explanation, FractionExplainer, FractionExplanation, Fractions, Model,
-    Outcome, Schema, TokenContribution, TokenContributions,
+use priory::report::{
+    Contribution, FractionExplainer, FractionExplanation, Fractions, TokenContribution, TokenContributions,
 };
+use priory::{Batch, BatchColumn, Explanation, Model, Outcome, Schema};
 use priory_input::text::Tokenizer;
 
 use crate::args::{ExplainArgs, Format};

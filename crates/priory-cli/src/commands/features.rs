@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use anyhow::Result;
-use priory::{FeatureRank, Features, Gain};
+use priory::report::{FeatureRank, Features, Gain};
 
 use crate::args::{FeaturesArgs, Format};
 use crate::model_file;

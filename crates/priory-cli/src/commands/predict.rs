@@ -7,7 +7,8 @@ use std::path::Path;
 use std::sync::Mutex;
 
 use anyhow::{Result, bail};
-use priory::{Outcome, Scores, rows_to_score};
+use priory::posterior::rows_to_score;
+use priory::{Outcome, Scores};
 use priory_input::store::NewFile;
 use priory_input::{KeptColumn, Purpose, Reader};
 

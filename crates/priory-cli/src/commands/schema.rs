@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use anyhow::Result;
-use priory::TakenAs;
+use priory::infer::TakenAs;
 use priory_input::store;
 
 use crate::advice::about_column;

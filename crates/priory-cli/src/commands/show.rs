@@ -3,7 +3,9 @@
 use std::io::Write;
 
 use anyhow::Result;
-use priory::{FeatureSummary, Fractions, GroupSummary, LinearForm, LinearWeight, Summary, TextSummary};
+use priory::report::{
+    FeatureSummary, Fractions, GroupSummary, LinearForm, LinearWeight, Summary, TextSummary,
+};
 use serde::Serialize;
 
 use crate::args::{Format, ShowArgs};

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::thread;
 
 use anyhow::Result;
-use priory::{ChosenFamily, Learnt, Model, NumberFamily, Schema, Settings, Statistics};
+use priory::report::ChosenFamily;
+use priory::settings::NumberFamily;
+use priory::{Learnt, Model, Schema, Settings, Statistics};
 use priory_input::store::NewFile;
 
 use crate::args::TrainArgs;

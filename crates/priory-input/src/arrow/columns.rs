@@ -7,7 +7,8 @@ use arrow_array::types::*;
 use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, RecordBatch};
 use arrow_buffer::ArrowNativeType;
 use arrow_schema::DataType;
-use priory::{Batch, BatchColumn, CategoryColumn, MISSING, TextColumn};
+use priory::batch::MISSING;
+use priory::{Batch, BatchColumn, CategoryColumn, TextColumn};
 
 use crate::arrow::text::{NotUtf8, days, ticks, written};
 use crate::error::{Error, Result, shown};

@@ -14,7 +14,7 @@ use arrow_ipc::reader::{read_dictionary, read_record_batch};
 use arrow_ipc::{Message, MessageHeader, root_as_message};
 use arrow_schema::SchemaRef;
 
-use priory::Stored;
+use priory::infer::Stored;
 
 use crate::arrow::parquet::{append_sample, check_type, stored_columns};
 use crate::arrow::{damaged, guarded, stored};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use arrow_schema::{ArrowError, SchemaRef};
-use priory::Stored;
+use priory::infer::Stored;
 
 use crate::arrow::parquet::{append_sample, check_type, stored_columns};
 use crate::arrow::{damaged, guarded, stored};

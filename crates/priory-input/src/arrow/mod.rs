@@ -6,7 +6,7 @@ use std::sync::Once;
 
 use arrow_schema::DataType;
 
-use priory::Stored;
+use priory::infer::Stored;
 
 use crate::error::{Error, Result};
 

@@ -21,7 +21,8 @@ use parquet::arrow::arrow_reader::{
 use parquet::errors::ParquetError;
 use parquet::file::metadata::PageIndexPolicy;
 use parquet::file::reader::{ChunkReader, Length};
-use priory::{Batch, BatchColumn, Schema, Stored};
+use priory::infer::Stored;
+use priory::{Batch, BatchColumn, Schema};
 
 use crate::arrow::columns::ArrowParser;
 use crate::arrow::text::{NotUtf8, written};

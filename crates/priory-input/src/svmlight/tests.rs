@@ -39,7 +39,7 @@ fn what_is_not_mentioned_is_zero() {
     let text = "# a comment\n+1 1:2 3:0.5 # and one\n\n-1 qid:7 2:x\r\n3\n? 1:-1e3 2:1 3:?";
     let mut table = open(text, None).unwrap();
     assert_eq!(table.header(), ["label", "1", "2", "3"]);
-    assert_eq!(table.columns()[3].stored, priory::Stored::Number);
+    assert_eq!(table.columns()[3].stored, priory::infer::Stored::Number);
     let sample = table.sample(2).unwrap();
     assert_eq!(sample.columns[0], [Some("+1".into()), Some("-1".into())]);
     assert_eq!(sample.columns[2], [Some("0".into()), Some("x".into())]);

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::format::Encoding;
 use crate::format::InputFormat;
-use priory::Stored;
+use priory::infer::Stored;
 use priory::{Batch, CategoryColumn};
 
 /// Small limits, so that records straddle blocks and batches. A byte order mark must fit into the first block.

@@ -5,7 +5,7 @@
 
 use super::python;
 use super::stages::Sink;
-use priory::{CharacterNgrams, Reach};
+use priory::text::{CharacterNgrams, Reach};
 
 #[derive(Clone)]
 pub(super) struct CharacterScanner {

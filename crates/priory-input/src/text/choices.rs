@@ -1,6 +1,6 @@
 //! What somebody chose about text.
 
-use priory::{
+use priory::text::{
     Cjk, DocumentLength, LetterCase, Normalization, StopWords, TermFrequency, TextSettings, TokenSettings,
     TokenStyle, WordNgrams,
 };

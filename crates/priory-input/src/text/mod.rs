@@ -1,10 +1,10 @@
 //! Documents to tokens.
 //!
-//! [`TokenSettings`](priory::TokenSettings) say what a token is and are stored with what was counted; a [`Tokenizer`] is made from them and
+//! [`TokenSettings`](priory::text::TokenSettings) say what a token is and are stored with what was counted; a [`Tokenizer`] is made from them and
 //! shows each token of a document to a visitor. Nothing is collected and nothing is allocated per token.
 //!
 //! ```
-//! use priory::TokenSettings;
+//! use priory::text::TokenSettings;
 //! use priory_input::text::Tokenizer;
 //!
 //! let mut tokenizer = Tokenizer::new(&TokenSettings::default())?;

@@ -1,6 +1,8 @@
 //! What happens to a token between the scanner and the visitor: stop words, stems, n-grams, hashing, in this order.
 
-use priory::{LetterCase, ShortName, StopWords, TextColumn, TokenSettings};
+use priory::TextColumn;
+use priory::text::{LetterCase, StopWords, TokenSettings};
+use priory::vocabulary::ShortName;
 use rapidhash::{RapidHashMap, RapidHashSet};
 
 use super::stop_words::ENGLISH;

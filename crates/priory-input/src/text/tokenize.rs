@@ -1,6 +1,7 @@
 //! The tokenizer: one scanner for each style, then the stages that all styles share.
 
-use priory::{Error, LetterCase, Normalization, Result, TextColumn, TokenSettings, TokenStyle};
+use priory::text::{LetterCase, Normalization, TokenSettings, TokenStyle};
+use priory::{Error, Result, TextColumn};
 use unicode_normalization::UnicodeNormalization;
 
 use super::characters::CharacterScanner;
@@ -197,7 +198,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use priory::{CharacterNgrams, Cjk, Reach, StopWords, WordNgrams};
+    use priory::text::{CharacterNgrams, Cjk, Reach, StopWords, WordNgrams};
 
     fn tokens(settings: &TokenSettings, text: &str) -> Vec<String> {
         let mut found = Vec::new();

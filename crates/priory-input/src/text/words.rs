@@ -13,7 +13,8 @@ use unicode_segmentation::UnicodeSegmentation;
 use super::stages::{LONGEST_WORD, Sink, decimal};
 use crate::marks::{Marks, ONES, Signs, TOP, padded};
 use addresses::{Address, WebParts, bare_web_address, mail_address, web_address};
-use priory::{Cjk, ShortName};
+use priory::text::Cjk;
+use priory::vocabulary::ShortName;
 
 #[derive(Clone)]
 pub(super) struct WordScanner {

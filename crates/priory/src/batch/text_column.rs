@@ -88,7 +88,8 @@ impl TextColumn {
     /// `ends[i - 1]` up to `ends[i]`, each the number of a token among `tokens` and how often it occurs.
     ///
     /// ```
-    /// use priory::{TextColumn, Vocabulary};
+    /// use priory::TextColumn;
+    /// use priory::vocabulary::Vocabulary;
     ///
     /// let tokens: Vocabulary = ["be", "not", "or", "to"].into_iter().collect();
     /// let column = TextColumn::from_counts(tokens, &[2, 2, 4], &[0, 3, 1, 2], &[2, 2, 1, 1])?;

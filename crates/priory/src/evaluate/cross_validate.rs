@@ -26,7 +26,8 @@ const LARGE_PART: usize = 1 << 26;
 /// The statistics of each fold by itself.
 ///
 /// ```
-/// use priory::{Batch, Column, Evaluation, FoldStatistics, Folds, Kind, Schema, Settings};
+/// use priory::{Batch, Column, Kind, Schema, Settings};
+/// use priory::evaluate::{Evaluation, FoldStatistics, Folds};
 ///
 /// let schema = Schema::new("play", vec![Column::new("outlook", Kind::Category)])?;
 /// let days = Batch::from_rows(&[("yes", [Some("rain")]), ("no", [Some("sunny")]), ("yes", [Some("rain")])]);

@@ -24,6 +24,7 @@ mod tests;
 
 use std::collections::BTreeMap;
 
+pub use crate::leave_one_out::{LeaveOneOut, Terms};
 pub use cross_validate::{FoldModel, FoldModels, FoldStatistics, majority_class};
 pub use parts::{FoldPart, FoldParts};
 pub use report::{CalibrationBin, ClassReport, EvaluationReport, MOST_CONFUSED};
@@ -57,7 +58,8 @@ const CORRECT: usize = 2;
 /// model does not know has probability zero there.
 ///
 /// ```
-/// use priory::{Batch, Column, Evaluation, Kind, Schema, Settings, Statistics};
+/// use priory::{Batch, Column, Kind, Schema, Settings, Statistics};
+/// use priory::evaluate::Evaluation;
 ///
 /// let schema = Schema::new("play", vec![Column::new("outlook", Kind::Category)])?;
 /// let days = Batch::from_rows(&[("yes", [Some("rain")]), ("no", [Some("sunny")]), ("yes", [Some("rain")])]);

@@ -14,7 +14,8 @@ pub const MOST_FOLDS: usize = 1000;
 /// of a class are spread over the folds evenly to within one row, whenever the data end.
 ///
 /// ```
-/// use priory::{Batch, Folds};
+/// use priory::Batch;
+/// use priory::evaluate::Folds;
 ///
 /// let batch = Batch::from_rows(&[("a", [None]), ("a", [None]), ("b", [None]), ("a", [None])]);
 /// let folds = Folds::new(3, 1)?.assign(&batch);
@@ -79,7 +80,8 @@ impl Folds {
 /// first row of a class always trains: a class of a single row is better learnt than asked for.
 ///
 /// ```
-/// use priory::{Batch, Holdout};
+/// use priory::Batch;
+/// use priory::evaluate::Holdout;
 ///
 /// let batch = Batch::from_rows(&[("a", [None]), ("a", [None]), ("b", [None])]);
 /// assert_eq!(Holdout::new(0.5, 1)?.assign(&batch), [Some(false), Some(true), Some(false)]);

@@ -1,7 +1,7 @@
 //! Categorical family: x | class takes one of J values.
 //!
 //! Maximum likelihood: P(v | class) = n(v, class) / n(class), over the rows where the value is known.
-//! Smoothed as [`crate::Smoothing`] says. A value never met in training gets what the smoothing would give it had
+//! Smoothed as [`crate::settings::Smoothing`] says. A value never met in training gets what the smoothing would give it had
 //! it been known to exist: with Lidstone α, α / (n(class) + α (J + 1)).
 
 use std::borrow::Cow;

@@ -29,7 +29,8 @@ use crate::vocabulary::Vocabulary;
 /// be.
 ///
 /// ```
-/// use priory::{Batch, Column, Kind, Learnt, ModelFile, Schema, Settings, Value};
+/// use priory::{Batch, Column, Kind, Learnt, Schema, Settings, Value};
+/// use priory::format::ModelFile;
 ///
 /// let schema = Schema::new("class", vec![Column::new("text", Kind::Text)])?;
 /// let mut mails = Batch::new(&schema);

@@ -1,6 +1,8 @@
 //! A column of numbers: the data of each class as a histogram, and the density that was fitted to it.
 
-use crate::{Error, FeatureSummary, Model, NumberFamily, Result};
+use crate::report::FeatureSummary;
+use crate::settings::NumberFamily;
+use crate::{Error, Model, Result};
 
 /// The different numbers of a class, in order, and their weights.
 pub(super) type Counted = Vec<(f64, f64)>;

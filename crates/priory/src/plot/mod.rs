@@ -6,7 +6,9 @@ mod densities;
 mod regions;
 pub mod svg;
 
-use crate::{Error, FeatureSummary, Features, Kind, Learnt, Model, NumberFamily, Result, Summary};
+use crate::report::{FeatureSummary, Features, Summary};
+use crate::settings::NumberFamily;
+use crate::{Error, Kind, Learnt, Model, Result};
 
 pub use axis::{Tick, ticks};
 pub use contour::Piece;

@@ -395,7 +395,7 @@ fn every_family_is_found_by_its_word_and_written_as_before() {
         (NumberFamily::Mdl.into(), r#""mdl""#),
         (NumberFamily::Binomial(None).into(), r#"{"binomial":null}"#),
         (NumberFamily::EqualWidth(10).into(), r#"{"equal-width":10}"#),
-        (Family::Text(crate::TextFamily::ComplementPresence), r#""complement-presence""#),
+        (Family::Text(crate::settings::TextFamily::ComplementPresence), r#""complement-presence""#),
     ] {
         assert_eq!(written(family), text);
         assert_eq!(serde_json::from_str::<Family>(text).ok(), Some(family));

@@ -13,7 +13,7 @@ use crate::settings::{Settings, Smoothing, TextFamily};
 /// then read whole.
 pub(crate) const REVISION: u32 = 1;
 
-/// Stands in a model file beside the counts: see [`crate::ModelFile`]. It is derived from them under the settings of the
+/// Stands in a model file beside the counts: see [`crate::format::ModelFile`]. It is derived from them under the settings of the
 /// file, and of no use under others.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
