@@ -396,6 +396,29 @@ fn enough_documents_are_counted_exactly() {
     }
 }
 
+/// Without the second document only `b` is in enough others, and of one token every complement has nothing else: its
+/// weight is log 1 = 0, which no rounding may leave something of to be divided by.
+#[test]
+fn a_token_that_is_all_there_is_says_nothing() {
+    let mut settings = settings(TextFamily::ComplementNormalized, Smoothing::LAPLACE);
+    settings.text.min_documents = 2.0;
+    let batch = batch(&schema(), &[("x", Some("b b")), ("x", Some("a b b b")), ("y", Some("a b"))]);
+    let mut statistics = Statistics::empty(&schema());
+    statistics.observe(&batch).unwrap();
+    let scores = statistics.leave_one_out(&settings, |left_out| left_out.score(&batch)).flatten().unwrap();
+    check(scores.row(1), &[0.5f64.ln(); 2]);
+}
+
+/// Where only one class has any tokens and nothing is added for what is absent, its complement gives each of them
+/// (0 + α) / (0 + α) = 1.
+#[test]
+fn a_complement_without_tokens_says_nothing() {
+    let smoothing = Smoothing::Pair { present: 0.5, absent: 0.0 };
+    let settings = settings(TextFamily::ComplementNormalized, smoothing);
+    let statistics = learn(&[("x", Some("a b b c c c d d d d d e e e e e e e")), ("y", None)]);
+    check(&log_joint(&statistics, &settings, "a b b c d e")[..1], &[0.5f64.ln()]);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 

@@ -207,6 +207,13 @@ impl Formula {
         }
     }
 
+    /// Complement: whether all classes but one leave a token no alternative, so that each has the weight log 1 = 0.
+    /// Sums of such weights are not zero but what rounding leaves of them.
+    pub(super) fn weighs_nothing(&self, sums: &ClassTotals) -> bool {
+        let (_, rest) = self.added(sums.tokens);
+        rest == 0.0 && (sums.tokens <= 1.0 || sums.pooled <= sums.total)
+    }
+
     /// What a token adds in every class that never counted it; zero where that is impossible. `ln_own` is the logarithm of
     /// a number and the pseudocount, likewise below.
     pub(crate) fn default(&self, pooled: f64, sums: &ClassTotals, ln_own: impl Fn(f64) -> f64) -> f64 {

@@ -81,6 +81,8 @@ impl TextLikelihood {
                 Some(whole) => whole.scale.clone(),
                 None => likelihood.sizes(tokens).into_iter().map(inverse).collect(),
             };
+            let scales = likelihood.scale.iter_mut().zip(&sums);
+            scales.filter(|(_, sums)| formula.weighs_nothing(sums)).for_each(|(scale, _)| *scale = 0.0);
         }
         likelihood
     }
@@ -257,7 +259,7 @@ fn lists(estimate: &TextEstimate<'_>, sums: &[ClassTotals], mut lists: Lists) ->
 }
 
 /// What makes the weights of a class add up to one. Where every weight is zero, nothing is left to divide.
-fn inverse(size: f64) -> f64 {
+pub(super) fn inverse(size: f64) -> f64 {
     if size > 0.0 { 1.0 / size } else { 0.0 }
 }
 

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use super::estimate::{Amounts, Base, ClassTotals, TextEstimate, ln_counted};
+use super::likelihood::inverse;
 use crate::batch::TextColumn;
 use crate::estimate::CountLogs;
 use crate::exact::ExactSum;
@@ -429,8 +430,9 @@ impl LeftOut<'_> {
             });
         }
         for (class, score) in scores.iter_mut().enumerate() {
-            let size = (constants[class] * self.sums[class].tokens + defaults + extras[class]).abs();
-            *score *= if size > 0.0 { 1.0 / size } else { 0.0 };
+            let sums = &self.sums[class];
+            let size = (constants[class] * sums.tokens + defaults + extras[class]).abs();
+            *score *= if formula.weighs_nothing(sums) { 0.0 } else { inverse(size) };
         }
     }
 }
