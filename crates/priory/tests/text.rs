@@ -267,7 +267,7 @@ const WORDS: [&str; 7] = ["a", "b", "c", "d", "e", "f", "g"];
 type Row = (usize, f64, Option<Vec<u8>>);
 
 fn rows(most: usize) -> impl Strategy<Value = Vec<Row>> {
-    let few = prop::sample::select(vec![2.0, 0.1, 0.7, 1e-17]);
+    let few = prop::sample::select(vec![2.0, 0.1, 0.7, 0.3, 1e-17]);
     let weight = prop_oneof![6 => Just(1.0), 4 => few, 1 => 0.1..1e4];
     let document = prop::collection::vec(prop_oneof![3 => Just(0u8), 2 => 1u8..4], WORDS.len());
     prop::collection::vec((0usize..3, weight, prop::option::weighted(0.9, document)), 1..most)
@@ -417,6 +417,29 @@ fn a_complement_without_tokens_says_nothing() {
     let settings = settings(TextFamily::ComplementNormalized, smoothing);
     let statistics = learn(&[("x", Some("a b b c c c d d d d d e e e e e e e")), ("y", None)]);
     check(&log_joint(&statistics, &settings, "a b b c d e")[..1], &[0.5f64.ln()]);
+}
+
+/// All that is left adds up to 0.3 + 2.3 or, a little less, to 0.3 + 0.3 + 2, whichever class has lost 0.3.
+#[test]
+fn what_is_left_depends_on_the_class_that_has_lost_it() {
+    let rows: Vec<Row> = [(2, 0.3, 1), (2, 2.0, 1), (0, 0.3, 1), (1, 0.3, 0)]
+        .map(|(class, weight, a)| (class, weight, Some(vec![a, 0, 0, 0, 0, 0, 0])))
+        .to_vec();
+    let batch = table(&schema(), &rows, true);
+    let mut statistics = Statistics::empty(&schema());
+    statistics.observe(&batch).unwrap();
+    let settings = settings(TextFamily::Bernoulli, Smoothing::Background(0.0));
+    let scores = statistics.leave_one_out(&settings, |left_out| left_out.score(&batch)).flatten().unwrap();
+    for row in 0..batch.rows {
+        let mut rest = Statistics::empty(&schema());
+        rest.observe_rows(&batch, (0..batch.rows).filter(|&other| other != row)).unwrap();
+        let model = rest.estimate(&settings).unwrap();
+        let expected = model.score(&batch).unwrap();
+        for (class, name) in model.classes().iter().enumerate() {
+            let of_all = ["x", "y", "z"].iter().position(|other| other == name).unwrap();
+            check(&scores.row(row)[of_all..=of_all], &expected.row(row)[class..=class]);
+        }
+    }
 }
 
 proptest! {

@@ -27,7 +27,7 @@ pub(crate) struct WithoutOne {
     pooled: Vec<f64>,
     /// Bernoulli: log P(absent | class) of a token that the class never counted.
     zero_absent: Vec<f64>,
-    /// Bernoulli: what all tokens absent come to in a class, by what it and all classes have lost.
+    /// Bernoulli: what all tokens absent come to in a class, by what it and all classes count.
     bases: Mutex<BTreeMap<(usize, u64, u64), Base>>,
     /// Normalized complement: the sums of default and extra over all tokens.
     defaults: f64,
@@ -399,15 +399,15 @@ impl LeftOut<'_> {
 
     /// All tokens absent in a class that has lost a document, but with all counts of tokens as they were.
     fn base(&self, class: usize) -> Base {
-        let of_class = if class == self.removed.class { self.removed.weight } else { 0.0 };
-        // Only a background makes it matter what other classes have lost.
-        let of_all = match self.estimate.formula.amounts {
-            Amounts::Background(_) => self.removed.weight,
+        let sums = &self.sums[class];
+        // Only a background makes it matter what other classes count.
+        let pooled = match self.estimate.formula.amounts {
+            Amounts::Background(_) => sums.pooled,
             _ => 0.0,
         };
-        let key = (class, of_class.to_bits(), of_all.to_bits());
+        let key = (class, sums.total.to_bits(), pooled.to_bits());
         let mut bases = self.ready.bases.lock().unwrap_or_else(PoisonError::into_inner);
-        *bases.entry(key).or_insert_with(|| self.estimate.base(class, &self.sums[class]))
+        *bases.entry(key).or_insert_with(|| self.estimate.base(class, sums))
     }
 
     /// Normalized complement: divides by the size of all weights of a class.
