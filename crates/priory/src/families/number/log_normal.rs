@@ -54,7 +54,6 @@ impl LogNormal {
 impl Density for LogNormal {
     const PARAMETERS: &'static [&'static str] = &["median", "scale of ln"];
 
-    #[inline]
     fn ln(&self, x: f64) -> f64 {
         if x <= 0.0 {
             return f64::NEG_INFINITY;

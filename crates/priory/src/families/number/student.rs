@@ -121,8 +121,12 @@ impl Student {
         column.classes.iter().map(|class| belief.updated(class)).collect()
     }
 
-    #[inline]
+    /// log p(x).
     pub(crate) fn ln(&self, x: f64) -> f64 {
+        // Most numbers are near, and for one alone the compiler may work out both sides of what has no branch.
+        if self.distance(x) <= SMALL {
+            return self.ln_nearest(x);
+        }
         let near = self.ln_near(x);
         if near.is_nan() { self.ln_far(x) } else { near }
     }
