@@ -57,12 +57,12 @@ impl Work<'_> {
     ///
     /// # Errors
     /// If the table cannot be read, a row cannot be counted, or there is more to count than memory should hold.
-    pub fn learn(&self, table: Table, nothing: &Statistics) -> Result<(Statistics, u64)> {
-        let start = || (nothing.clone(), 0);
-        let reader = table.reader(nothing.schema(), Purpose::Learning)?;
+    pub fn learn(&self, table: Table, empty: &Statistics) -> Result<(Statistics, u64)> {
+        let start = || (empty.clone(), 0);
+        let reader = table.reader(empty.schema(), Purpose::Learning)?;
         let parts = self.fold(&reader, start, |(statistics, skipped), batch, turn| {
             *skipped += batch.classes.missing() as u64;
-            if let Some(age) = nothing.half_life() {
+            if let Some(age) = empty.half_life() {
                 statistics.pass(age.learnt.saturating_add(turn.rows_before(&reader)?));
             }
             statistics.observe(batch)?;
@@ -90,11 +90,11 @@ impl Work<'_> {
         learnt_at: Option<u64>,
         open: impl Fn() -> Result<Table>,
     ) -> Result<(Option<u64>, u64)> {
-        let nothing = match learnt_at {
-            Some(row) => statistics.nothing_at(row)?,
+        let empty = match learnt_at {
+            Some(row) => statistics.empty_at(row)?,
             None => Statistics::empty(statistics.schema()),
         };
-        let (part, skipped) = self.learn(open()?, &nothing)?;
+        let (part, skipped) = self.learn(open()?, &empty)?;
         if let Err(refusal) = statistics.subtract(&part) {
             name_the_row(statistics, learnt_at, open()?)?;
             return Err(refusal.into());

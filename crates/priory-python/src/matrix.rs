@@ -40,7 +40,7 @@ fn not_finite() -> PyErr {
 
 /// A matrix, dense or sparse.
 #[derive(FromPyObject)]
-pub(crate) enum Rows<'py> {
+pub(crate) enum AnyMatrix<'py> {
     #[pyo3(transparent)]
     Sparse(Csr<'py>),
     #[pyo3(transparent)]
@@ -208,7 +208,7 @@ sums! {
         fn observe(
             &self,
             py: Python<'_>,
-            x: Rows<'_>,
+            x: AnyMatrix<'_>,
             classes: PyReadonlyArray1<'_, u32>,
             weights: Option<PyReadonlyArray1<'_, f64>>,
             threshold: Option<f64>,
@@ -218,7 +218,7 @@ sums! {
             let empty = matrix::CountSums::new(width, count);
             let cells = width * count;
             let parts = match &x {
-                Rows::Sparse(x) => {
+                AnyMatrix::Sparse(x) => {
                     let x = x.view()?;
                     columns_agree(x.columns, width)?;
                     let counted = Counted::new(&classes, &weights, x.rows(), count)?;
@@ -241,7 +241,7 @@ sums! {
                     })?;
                     parts.into_iter().map(|(part, _)| part).collect::<Vec<_>>()
                 }
-                Rows::Dense(x) => {
+                AnyMatrix::Dense(x) => {
                     let x = x.view();
                     columns_agree(x.shape().1, width)?;
                     let counted = Counted::new(&classes, &weights, x.shape().0, count)?;

@@ -131,12 +131,12 @@ impl Statistics {
         self.decay = None;
     }
 
-    /// Statistics of no rows, of the same table and at the same age.
-    pub fn nothing(&self) -> Statistics {
-        let mut nothing = Statistics::empty(&self.schema);
+    /// Empty statistics of the same table that age like these, and are as old.
+    pub fn empty_at_same_age(&self) -> Statistics {
+        let mut empty = Statistics::empty(&self.schema);
         let half_life = self.half_life();
-        nothing.decay = half_life.map(|half_life| Box::new(Decay { half_life, young: None }));
-        nothing
+        empty.decay = half_life.map(|half_life| Box::new(Decay { half_life, young: None }));
+        empty
     }
 
     /// Lets time pass until so many rows have been learnt since they began to age, in all; nothing happens if there were
@@ -159,7 +159,7 @@ impl Statistics {
                 self.is_settled = false;
             }
             _ => {
-                *self = self.nothing();
+                *self = self.empty_at_same_age();
                 return;
             }
         }
@@ -223,16 +223,16 @@ impl Statistics {
     /// # Errors
     /// As for [`forget`](Self::forget); and if rows do not age here.
     pub fn forget_learnt_at(&mut self, batch: &Batch, learnt_at: u64) -> Result<()> {
-        let nothing = self.nothing_at(learnt_at)?;
-        self.forget_since(batch, &nothing)
+        let empty = self.empty_at(learnt_at)?;
+        self.forget_since(batch, &empty)
     }
 
-    /// Statistics of no rows, as they were before row `learnt_at` since rows began to age was learnt, counted from 1;
+    /// Empty statistics, as old as these were just before row `learnt_at` was learnt, counted from 1 since rows began to age;
     /// for zero, as they were before rows began to age.
     ///
     /// # Errors
     /// If rows do not age here, or so many were not learnt yet.
-    pub fn nothing_at(&self, learnt_at: u64) -> Result<Statistics> {
+    pub fn empty_at(&self, learnt_at: u64) -> Result<Statistics> {
         let Some(half_life) = self.half_life() else {
             return Err(Error::Settings(
                 "the rows of this model do not age: when they were learnt does not matter".into(),
@@ -244,15 +244,15 @@ impl Statistics {
                 half_life.learnt
             )));
         }
-        let mut nothing = self.nothing();
-        nothing.decay = match learnt_at {
+        let mut empty = self.empty_at_same_age();
+        empty.decay = match learnt_at {
             0 => None,
             _ => {
                 let half_life = HalfLife { learnt: learnt_at - 1, ..half_life };
                 Some(Box::new(Decay { half_life, young: None }))
             }
         };
-        Ok(nothing)
+        Ok(empty)
     }
 
     /// Refuses statistics that age in another way.

@@ -471,9 +471,9 @@ proptest! {
     ) {
         let header = ["x", "y", "z"][..width].join(",");
         let text = format!("{header}\n{}", pieces.concat());
-        let told = |limits| fields(text.as_bytes(), b',', limits).map_err(|error| error.to_string());
-        let usual = told(Limits::USUAL);
-        prop_assert_eq!(&told(limits(block, 2)), &usual);
+        let outcome = |limits| fields(text.as_bytes(), b',', limits).map_err(|error| error.to_string());
+        let usual = outcome(Limits::USUAL);
+        prop_assert_eq!(&outcome(limits(block, 2)), &usual);
         if let Ok(fields) = usual && !text.replace("\r\n", "").contains('\r') {
             prop_assert_eq!(fields, oracle(text.as_bytes(), b','));
         }
