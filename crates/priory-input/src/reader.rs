@@ -25,18 +25,18 @@ pub enum BadValues {
     Missing,
 }
 
-/// Where the columns of a schema stand in a table, and how their values are read.
+/// Where the columns of a schema are in a table, and how their values are read.
 pub(crate) struct Plan {
     pub(crate) name: String,
     pub(crate) purpose: Purpose,
     pub(crate) header: Vec<String>,
-    /// Where the target, the weight and the features stand, as far as they are to be read.
+    /// The positions of the target, the weight and the features, as far as they are to be read.
     pub(crate) target: Option<usize>,
     pub(crate) weight: Option<usize>,
     pub(crate) features: Vec<Option<usize>>,
     /// How the features that are text are read.
     pub(crate) tokenizers: Vec<Option<Tokenizer>>,
-    /// Where the columns stand that only pass through; they may be among the others as well.
+    /// The positions of the columns that only pass through; they may be among the others as well.
     pub(crate) kept: Vec<usize>,
     /// How many rows a batch may have, whatever its columns.
     pub(crate) most_rows: usize,

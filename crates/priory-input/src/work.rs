@@ -1,4 +1,4 @@
-//! Tables worked through for somebody who waits: learnt, forgotten, and read again.
+//! Learning and forgetting whole tables on several threads, with progress reports and the chance to stop.
 
 use priory::{Batch, Statistics};
 
@@ -7,26 +7,26 @@ use crate::parallel::{Turn, fold};
 use crate::reader::Reader;
 use crate::table::{Purpose, Table};
 
-/// Whoever waits is told how far the work is, and may end it.
+/// Receives the progress of the work, and may end it.
 pub trait Watch: Sync {
-    /// Something of so many bytes, if that is known, is gone through from here on.
+    /// A new pass begins, over this many bytes if that is known.
     fn begin(&self, size: Option<u64>) {
         let _ = size;
     }
 
-    /// So many of these bytes are done.
+    /// This many of these bytes are done.
     ///
     /// # Errors
     /// What is to end the work.
     fn advance(&self, done: u64) -> Result<()>;
 
-    /// A table was read to its end for the first time: what was odd about it can be told.
+    /// A table was read to its end for the first time, so that warnings about it can be shown.
     fn was_read(&self, reader: &Reader) {
         let _ = reader;
     }
 }
 
-/// How work is done: on so many threads, and watched. No result depends on the number of threads.
+/// How work is done: on this many threads, and watched. No result depends on the number of threads.
 #[derive(Clone, Copy)]
 pub struct Work<'a> {
     /// How many threads are used.

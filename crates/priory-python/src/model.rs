@@ -72,7 +72,7 @@ impl Clone for State {
     }
 }
 
-/// What was learnt so far, to learn more and to forget. Whoever wants to know something of it asks for a [`Snapshot`].
+/// What was learnt so far, to learn more and to forget. To ask something of it, take a [`Snapshot`].
 #[pyclass(module = "priory._priory", frozen)]
 pub(crate) struct Learnt(Shared<State>);
 
@@ -348,7 +348,7 @@ impl Snapshot {
         ))
     }
 
-    /// What was counted and what follows from it, as JSON, with so many of the most telling tokens of each class.
+    /// What was counted and what follows from it, as JSON, with this many of the most telling tokens of each class.
     #[pyo3(signature = (top=None))]
     fn show(&self, py: Python<'_>, top: Option<usize>) -> PyResult<String> {
         let (learnt, model) = (&self.0.learnt, self.model(py)?);
@@ -587,7 +587,7 @@ fn smoothing(choices: &Bound<'_, PyDict>) -> PyResult<Vec<(Option<String>, Smoot
     Ok(all)
 }
 
-/// Answers in the order of the rows: numbers, so many classes a row; or the most probable classes, if no numbers are wanted.
+/// Answers in the order of the rows: numbers, this many classes a row; or the most probable classes, if no numbers are wanted.
 struct Answers {
     wanted: Option<Wanted>,
     classes: usize,
@@ -603,7 +603,7 @@ struct Found {
 }
 
 impl Answers {
-    /// Has room for so many rows, if it is known how many there will be: what does not fit into memory is refused before any
+    /// Has room for this many rows, if it is known how many there will be: what does not fit into memory is refused before any
     /// work is done.
     fn new(wanted: Option<Wanted>, classes: usize, rows: Option<usize>) -> PyResult<Self> {
         let mut found = Found::default();
@@ -696,7 +696,7 @@ struct Contributions {
 }
 
 impl Contributions {
-    /// Adds a row, of so many if that is known.
+    /// Adds a row, of this many if that is known.
     fn add(&mut self, explanation: &priory::Explanation, rows: Option<usize>) -> Result<(), TryReserveError> {
         let parts = &explanation.contributions;
         let classes = explanation.log_joint.len();
@@ -743,7 +743,7 @@ impl Opener {
     }
 }
 
-/// Ends work between two batches once somebody wants it to end.
+/// Ends work between two batches when it was interrupted.
 #[derive(Default)]
 struct Interruption(AtomicBool);
 

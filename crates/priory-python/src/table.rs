@@ -19,7 +19,7 @@ use crate::arrays::{Csr, Dense};
 use crate::error::of_input;
 use crate::matrix::invalid_entry;
 
-/// So many values are turned into a batch at a time.
+/// This many values are turned into a batch at a time.
 const VALUES: usize = 1 << 17;
 
 type BatchResult = Result<RecordBatch, ArrowError>;

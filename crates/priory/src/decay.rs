@@ -42,7 +42,7 @@ const LIGHTEST_ROW: f64 = 1e-270;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HalfLife {
-    /// After so many more rows a row weighs half.
+    /// After this many more rows a row weighs half.
     pub rows: u64,
     /// How many rows have passed since rows began to age, whether they count or not.
     pub learnt: u64,
@@ -86,7 +86,7 @@ impl Decay {
         sound.then(|| Box::new(Decay { half_life, young }))
     }
 
-    /// In the form that depends on nothing but the rows, of which there are so many in all.
+    /// The canonical form, which depends on nothing but the rows, of which there are this many in all.
     pub(crate) fn canonical(&self, rows: u64) -> Self {
         let young = self.young.as_ref().filter(|young| young.rows < rows);
         Decay { half_life: self.half_life, young: young.map(|young| young.canonical().into_owned()) }
@@ -99,7 +99,7 @@ impl Statistics {
         self.decay.as_ref().map(|decay| decay.half_life)
     }
 
-    /// From here on rows age: after so many more rows they weigh half. Rows that were learnt before weigh as much as the
+    /// From here on rows age: after this many more rows they weigh half. Rows that were learnt before weigh as much as the
     /// first row that comes.
     ///
     /// A row counts for at least 16 half-lives, and is let go before 32 have passed.
@@ -139,7 +139,7 @@ impl Statistics {
         empty
     }
 
-    /// Lets time pass until so many rows have been learnt since they began to age, in all; nothing happens if there were
+    /// Lets time pass until this many rows have been learnt since they began to age, in all; nothing happens if there were
     /// more already. So threads that share a table can each begin where their part of it does.
     pub fn pass(&mut self, learnt: u64) {
         let Some(decay) = &mut self.decay else { return };
@@ -231,7 +231,7 @@ impl Statistics {
     /// for zero, as they were before rows began to age.
     ///
     /// # Errors
-    /// If rows do not age here, or so many were not learnt yet.
+    /// If rows do not age here, or fewer rows than that were learnt.
     pub fn empty_at(&self, learnt_at: u64) -> Result<Statistics> {
         let Some(half_life) = self.half_life() else {
             return Err(Error::Settings(

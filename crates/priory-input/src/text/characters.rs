@@ -26,7 +26,7 @@ struct LastCharacters {
     starts: Vec<usize>,
 }
 
-/// The window is moved when it holds so many characters.
+/// The window is moved when it holds this many characters.
 const WINDOW: usize = 4096;
 
 impl CharacterScanner {

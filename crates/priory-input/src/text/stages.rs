@@ -21,7 +21,7 @@ pub(super) trait Sink {
     fn short_word(&mut self, token: ShortName) -> bool;
     /// Something else that counts as a word: an address, a number, a pair of characters.
     fn item(&mut self, token: &str);
-    /// A run of so many characters that it only counts by its length.
+    /// A run that is so long that only its length counts.
     fn long(&mut self, characters: usize) {
         let mut text = [0; 32];
         self.item(decimal(&mut text, "long:", characters.next_power_of_two() as u64, ""));
