@@ -29,7 +29,7 @@ impl Tables {
         Ok(Tables { sources, options })
     }
 
-    /// Opens a table, if there are so many.
+    /// Opens a table, if there are this many.
     pub(crate) fn open(&self, i: usize) -> Option<priory_input::Result<Table>> {
         self.sources.get(i).map(|source| source.open(&self.options))
     }

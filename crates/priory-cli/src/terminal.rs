@@ -68,8 +68,9 @@ fn draw_densities(out: &mut String, picture: &Picture, panel: &Panel, densities:
     for (class, name) in classes.iter().enumerate() {
         let _ = writeln!(out, "{:MARGIN$}{}", "", screen.paint(&shown(&shortened(name, 60)), bright(class)));
         for line in (0..height).rev() {
-            let cells = (0..width).map(|column| Cell::new(densities, class, (column, line), (width, height)));
-            write_cells(out, cells, class, screen);
+            let cells =
+                (0..width).map(|column| Character::new(densities, class, (column, line), (width, height)));
+            write_characters(out, cells, class, screen);
         }
     }
     let _ = write!(out, "{}", axis_below(densities.low, densities.high, width, MARGIN));
@@ -84,12 +85,12 @@ fn draw_densities(out: &mut String, picture: &Picture, panel: &Panel, densities:
 }
 
 /// A character of a panel: eighths of it that are filled by data, and Braille dots of the curve.
-struct Cell {
+struct Character {
     eighths: usize,
     dots: u32,
 }
 
-impl Cell {
+impl Character {
     fn new(densities: &Densities, class: usize, at: (usize, usize), size: (usize, usize)) -> Self {
         let ((column, line), (width, height)) = (at, size);
         let x = densities.low + (column as f64 + 0.5) * (densities.high - densities.low) / width as f64;
@@ -109,11 +110,11 @@ impl Cell {
         // The dots of a character are numbered down the left side and down the right; the lowest came last.
         let left = left.iter().map(|&dot| [0x40, 0x04, 0x02, 0x01][dot]);
         let right = right.iter().map(|&dot| [0x80, 0x20, 0x10, 0x08][dot]);
-        Cell { eighths: filled.saturating_sub(8 * line).min(8), dots: left.chain(right).sum() }
+        Character { eighths: filled.saturating_sub(8 * line).min(8), dots: left.chain(right).sum() }
     }
 }
 
-fn write_cells(out: &mut String, cells: impl Iterator<Item = Cell>, class: usize, screen: Screen) {
+fn write_characters(out: &mut String, cells: impl Iterator<Item = Character>, class: usize, screen: Screen) {
     let mut line = String::new();
     for cell in cells {
         let block = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'][cell.eighths];

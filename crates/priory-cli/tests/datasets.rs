@@ -131,7 +131,7 @@ fn check(dataset: &Dataset) {
 
 fn run(arguments: &[&str]) -> String {
     let output = Command::new(env!("CARGO_BIN_EXE_priory")).args(arguments).output().unwrap();
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "priory {}: {told}", arguments.join(" "));
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "priory {}: {message}", arguments.join(" "));
     String::from_utf8(output.stdout).unwrap()
 }

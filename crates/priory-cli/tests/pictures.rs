@@ -63,12 +63,12 @@ fn the_pictures_in_the_documents_are_those_that_are_drawn_now() {
         .output()
         .unwrap();
     assert!(script.status.success(), "{}", String::from_utf8_lossy(&script.stderr));
-    let (told, drawn) = (files(&project().join("docs/pictures")), files(drawn.path()));
-    assert!(told.len() >= 7, "{:?}", told.keys());
-    assert_eq!(told.keys().collect::<Vec<_>>(), drawn.keys().collect::<Vec<_>>());
+    let (expected, drawn) = (files(&project().join("docs/pictures")), files(drawn.path()));
+    assert!(expected.len() >= 7, "{:?}", expected.keys());
+    assert_eq!(expected.keys().collect::<Vec<_>>(), drawn.keys().collect::<Vec<_>>());
     for (name, picture) in &drawn {
         assert!(
-            told[name] == *picture,
+            expected[name] == *picture,
             "docs/pictures/{name} is not what is drawn now; scripts/pictures draws it anew"
         );
     }

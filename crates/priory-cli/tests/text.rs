@@ -81,9 +81,9 @@ fn hostile_documents_are_defined_and_bounded() {
     write("b/blank", b" \n\t\r\n ");
     write("README", b"beside the classes");
     let output = priory(folder, &["train", "--documents", "documents", "-o", "m.priory"]);
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success(), "{told}");
-    assert!(told.contains("1 row skipped: `class` is missing"), "{told}");
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{message}");
+    assert!(message.contains("1 row skipped: `class` is missing"), "{message}");
     let shown = done(folder, &["show", "m.priory", "--format", "json"]);
     let shown: serde_json::Value = serde_json::from_str(&shown).unwrap();
     assert_eq!(shown["rows"], 7);
@@ -98,8 +98,8 @@ fn hostile_documents_are_defined_and_bounded() {
         [("no.tar", "neither a folder of documents nor a tar archive"), ("nothing", "nothing")]
     {
         let output = priory(folder, &["train", "--documents", data, "-o", "no.priory"]);
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(!output.status.success() && told.contains(expected), "{told}");
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success() && message.contains(expected), "{message}");
     }
 }
 
@@ -142,8 +142,8 @@ fn archives_are_read_and_damage_is_told() {
     assert_eq!(shown(&["a.tar", "--documents"]), serde_json::json!({"ham": 1.0, "spam": 2.0}));
     assert_eq!(shown(&["a.tar", "--target", "class"]), serde_json::json!({"ham": 1.0, "spam": 2.0}));
     let output = priory(folder, &["train", "--documents", "cut.tar", "-o", "no.priory"]);
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(!output.status.success() && told.contains("damaged or cut short"), "{told}");
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!output.status.success() && message.contains("damaged or cut short"), "{message}");
     std::fs::write(folder.join("v.vw"), "spam 1.0 |words buy drugs:2\nham | do math\n").unwrap();
     assert_eq!(shown(&["v.vw", "--target", "class"]), serde_json::json!({"ham": 1.0, "spam": 1.0}));
 }

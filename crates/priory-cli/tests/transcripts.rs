@@ -19,16 +19,16 @@ fn documents_tell_the_truth() {
     let mut wrong = Vec::new();
     let mut commands = 0;
     for document in documents {
-        let told = std::fs::read_to_string(&document).unwrap();
-        let (found, count) = replay(&project, &told);
+        let expected = std::fs::read_to_string(&document).unwrap();
+        let (found, count) = replay(&project, &expected);
         commands += count;
-        if found == told {
+        if found == expected {
             continue;
         }
         if std::env::var("TRANSCRIPTS").is_ok_and(|value| value == "overwrite") {
             std::fs::write(&document, &found).unwrap();
         }
-        wrong.push(format!("{}\n{}", document.display(), first_difference(&told, &found)));
+        wrong.push(format!("{}\n{}", document.display(), first_difference(&expected, &found)));
     }
     assert!(commands >= 20, "only {commands} commands were found in the documents");
     assert!(
@@ -91,10 +91,10 @@ fn run(folder: &Path, command: &str) -> String {
     printed
 }
 
-fn first_difference(told: &str, found: &str) -> String {
-    let pairs = told.lines().zip(found.lines().chain(std::iter::repeat("")));
+fn first_difference(expected: &str, found: &str) -> String {
+    let pairs = expected.lines().zip(found.lines().chain(std::iter::repeat("")));
     match pairs.enumerate().find(|(_, (a, b))| a != b) {
-        Some((i, (a, b))) => format!("line {}:\n  told:  {a}\n  found: {b}", i + 1),
+        Some((i, (a, b))) => format!("line {}:\n  written: {a}\n  found:   {b}", i + 1),
         None => "something is missing at the end".to_owned(),
     }
 }

@@ -13,7 +13,7 @@
 //! it is skipped and not counted.
 //!
 //! The work is done in two steps on a block of bytes that holds whole records. [`Records::split`] notes where the
-//! fields begin; whoever wants a column then walks down its fields and need not look at the others.
+//! fields begin; a column is then read by walking down its fields, without looking at the others.
 
 use std::ops::Range;
 
@@ -24,7 +24,7 @@ use crate::marks::{self, ONES, Signs, TOP};
 /// The characters that mean something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Dialect {
-    /// What stands between fields.
+    /// The byte between fields.
     pub(crate) delimiter: u8,
     /// What begins a line that is passed over.
     pub(crate) comment: Option<u8>,
@@ -188,7 +188,7 @@ impl Records {
 /// some five kilobytes, even if it has a single value.
 pub(crate) const MOST_COLUMNS: usize = 1 << 18;
 
-/// The fields of the first record of a block that is not blank, and where it stands. More fields than there may be
+/// The fields of the first record of a block that is not blank, and where it is. More fields than there may be
 /// columns are a flaw.
 pub(crate) fn first_record(block: &[u8], dialect: Dialect) -> Result<(Vec<&[u8]>, Range<usize>), Flaw> {
     let mut marks = Marks::new(block, dialect);

@@ -28,7 +28,7 @@ pub(crate) const TEXT: &str = "text";
 
 /// A larger document is refused, as a longer row of a table is.
 const LARGEST: usize = 64 << 20;
-/// So many bytes and so many documents make up a block.
+/// The limits of a block, in bytes and in documents.
 const BLOCK_BYTES: usize = 1 << 20;
 const BLOCK_DOCUMENTS: usize = 4096;
 
@@ -169,8 +169,8 @@ pub(crate) enum LineFormat {
     Plain,
     /// `__label__class text`; of several labels the first counts.
     FastText,
-    /// `class |text`: what stands before the first bar is the class, and perhaps an importance and a tag, which are
-    /// passed over; the names of namespaces and the values of features are passed over as well.
+    /// `class |text`: before the first bar are the class, and perhaps an importance and a tag, which are passed over;
+    /// the names of namespaces and the values of features are passed over as well.
     VowpalWabbit,
 }
 
@@ -186,7 +186,7 @@ impl LineFormat {
         }
     }
 
-    /// The class and the document of a line. `scratch` is where a document goes that does not stand there as it is.
+    /// The class and the document of a line. A document that does not appear in the line as it is goes into `scratch`.
     fn split<'l>(self, line: &'l [u8], scratch: &'l mut Vec<u8>) -> (Option<&'l [u8]>, &'l [u8]) {
         match self {
             LineFormat::Plain => (None, line),

@@ -144,7 +144,7 @@ pub enum Error {
         row: u64,
         /// The column.
         column: String,
-        /// What stands there.
+        /// What is there.
         what: &'static str,
     },
     /// A column that is needed holds what cannot be read.
@@ -244,7 +244,7 @@ pub enum Error {
         row: u64,
         /// The column.
         column: String,
-        /// What stands there.
+        /// What is there.
         value: String,
     },
     /// A number is too large to be counted.
@@ -256,7 +256,7 @@ pub enum Error {
         row: u64,
         /// The column.
         column: String,
-        /// What stands there.
+        /// What is there.
         value: String,
     },
     /// The rows were read but could not be used.
@@ -279,7 +279,7 @@ pub enum Error {
         row: u64,
         /// The weight column.
         column: String,
-        /// What stands there.
+        /// What is there.
         value: String,
     },
 }
@@ -288,7 +288,7 @@ pub enum Error {
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
-    /// Counts the row, if the error names one, from the beginning of the table instead of after so many rows.
+    /// Counts the row, if the error names one, from the beginning of the table instead of after this many rows.
     pub(crate) fn add_rows(&mut self, rows: u64) {
         match self {
             Error::NulByte { row, .. }

@@ -25,7 +25,7 @@ const MOST_KEPT: usize = 256 << 20;
 /// What is tested on what.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Split {
-    /// Each of so many parts on what was learnt from the others.
+    /// Cross-validation: each of this many parts is tested on what was learnt from the others.
     Folds(usize),
     /// A random share of the rows on what was learnt from the rest.
     Holdout(f64),
@@ -126,7 +126,7 @@ fn fold_models(
     threads: usize,
 ) -> priory::Result<FoldModels> {
     let (first, schema, threads) = (folds.start, total.schema().clone(), threads.min(folds.len()));
-    // The t-th thread has every so many-th fold, from the t-th on, and a total of its own to take them away from.
+    // With n threads, thread t has the folds t, t + n, t + 2n and so on, and a total of its own to subtract them from.
     let mut others: Vec<Statistics> = (1..threads).map(|_| total.clone()).collect();
     let some = |total: &mut Statistics, folds: StepBy<Range<usize>>| -> Vec<priory::Result<FoldModel>> {
         folds.map(|fold| statistics.model(fold, total, settings)).collect()
@@ -230,7 +230,7 @@ impl<T> InOrder<T> {
     }
 
     fn take<R>(&self, turn: &Turn<'_>, work: impl FnOnce(&mut T) -> R) -> Result<R> {
-        // Only whoever has its turn holds the lock.
+        // Only the thread whose turn it is holds the lock.
         turn.take(|| Ok(work(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))))
     }
 }

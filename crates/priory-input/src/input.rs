@@ -1,4 +1,4 @@
-//! What the formats have in common: what a table is read from, what is handed to a thread, and who takes it apart.
+//! What the formats have in common: what a table is read from, what is handed to a thread, and how it is parsed.
 //!
 //! A format of text is a [`TextFormat`] in a file of its own, and a line in the table of [formats](crate::format).
 
@@ -57,7 +57,7 @@ pub(crate) trait TextFormat: Send {
         false
     }
 
-    /// Somebody to take blocks apart.
+    /// A parser for blocks.
     fn parser(&self, plan: &Arc<Plan>) -> Box<dyn TextParser>;
 }
 
@@ -68,13 +68,13 @@ pub(crate) trait TextParser: Send {
     fn fill(&mut self, block: &[u8], batch: &mut Batch, kept: &mut [KeptColumn]) -> Result<()>;
 }
 
-/// Rows as they are stored, for one thread to take apart.
+/// Rows as they are stored, for one thread to parse.
 pub(crate) enum Block {
     /// Whole records of text.
     Text(Vec<u8>),
     /// Documents.
     Documents(Vec<Document>),
-    /// Rows of a Parquet file, which whoever has them reads by itself.
+    /// Rows of a Parquet file, which the parser reads by itself.
     #[cfg(feature = "arrow")]
     Slice(RowSlice),
     /// Rows in Arrow's layout.
@@ -123,7 +123,7 @@ impl Input {
         }
     }
 
-    /// Somebody to take blocks apart; after [`prepare`](Self::prepare).
+    /// A parser for blocks, to be called after [`prepare`](Self::prepare).
     pub(crate) fn parser(&self, plan: &Arc<Plan>) -> Parser {
         match self {
             Input::Text(_, format) => Parser::Text(format.parser(plan)),

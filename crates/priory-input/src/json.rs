@@ -5,7 +5,7 @@
 //! does not have. A key that stands twice in one object is refused: readers differ in which of the two they take.
 //!
 //! Text is taken as it is written, so that `1.0` and `1.00` are two categories, as they would be in CSV. That and speed
-//! are why there is a scanner here (`scan.rs`): it notes where the wanted values of a block stand, and the columns are then filled
+//! are why there is a scanner here (`scan.rs`): it notes where the wanted values of a block are, and the columns are then filled
 //! one by one.
 
 mod scan;
@@ -161,7 +161,7 @@ fn sample(source: &mut Source, header: &[String], rows: usize) -> Result<Sample>
     Ok(sample)
 }
 
-/// Where the columns stand in the header. Most objects have their keys in the same order.
+/// Where the columns are in the header. Most objects have their keys in the same order.
 struct Positions {
     header: Vec<String>,
     by_name: HashMap<String, usize>,
@@ -189,7 +189,7 @@ impl Positions {
 struct JsonParser {
     plan: Arc<Plan>,
     positions: Positions,
-    /// For each column of the header, where its value stands among those of a row that are wanted.
+    /// For each column of the header, where its value is among those of a row that are wanted.
     slots: Vec<Option<usize>>,
     width: usize,
     /// The wanted values, row by row.
@@ -246,7 +246,7 @@ impl TextParser for JsonParser {
 }
 
 impl JsonParser {
-    /// Notes where the wanted values stand, up to the first row that is not right.
+    /// Notes where the wanted values are, up to the first row that is not right.
     fn scan(&mut self, text: &str, batch: &mut Batch) -> Option<Flaw> {
         let JsonParser { positions, slots, width, values, scratch, .. } = self;
         values.clear();

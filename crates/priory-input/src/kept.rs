@@ -1,6 +1,6 @@
 //! Columns of a table that pass through as they are, beside the batches that are made of its rows.
 
-/// A column of strings as they stand in the table, one after the other.
+/// A column of strings as they are in the table, one after the other.
 #[derive(Debug, Clone, Default)]
 pub struct KeptColumn {
     text: String,

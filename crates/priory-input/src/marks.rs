@@ -1,13 +1,13 @@
-//! Walks from one byte that means something to the next.
+//! Finds the bytes that mean something in a format, such as delimiters, quotes and line ends, one after the other.
 //!
-//! Such bytes often stand so close together that a search for each would spend its time on starting. So 64 bytes are
-//! looked at together, as eight words, and those that are looked for are kept as bits.
+//! Such bytes are often so close together that a separate search for each would spend most of its time starting up. So
+//! 64 bytes are examined together, as eight words, and the positions of the marks are kept as bits.
 
 /// Which bytes are looked for.
 pub(crate) trait Signs: Copy {
-    /// Sets the top bit of each of eight bytes that is one of them, and no other bit.
+    /// Sets the top bit of each of the eight bytes that is looked for, and no other bit.
     fn top_bits(self, eight: u64) -> u64;
-    /// Where the first of them is in a text that may have few.
+    /// The position of the first such byte, in a text that may have few.
     fn find(self, text: &[u8]) -> Option<usize>;
 }
 
@@ -16,13 +16,13 @@ pub(crate) const ONES: u64 = 0x0101_0101_0101_0101;
 /// The top bit of each of eight bytes.
 pub(crate) const TOP: u64 = 0x80 * ONES;
 
-/// The bytes of a text that are looked for, from the first to the last.
+/// The positions of the bytes that are looked for, from the first to the last.
 pub(crate) struct Marks<'a, S> {
     pub(crate) text: &'a [u8],
     pub(crate) signs: S,
-    /// Where the 64 bytes begin.
+    /// Where the current 64 bytes begin.
     base: usize,
-    /// A bit for each mark among them that was not passed yet.
+    /// A bit for each mark among them that has not been passed yet.
     bits: u64,
 }
 
@@ -33,8 +33,8 @@ impl<'a, S: Signs> Marks<'a, S> {
         marks
     }
 
-    /// The position of the next mark, which is passed. Zeros seem to follow the text: if there is no mark left, the
-    /// position is that of the first of them where zeros are looked for, and otherwise any after the text.
+    /// The position of the next mark, which is then passed. If there is none left, the result is the length of the text
+    /// if zero bytes are looked for, because the text is padded with zeros, and otherwise some position after the end.
     #[inline(always)]
     pub(crate) fn next(&mut self) -> usize {
         if self.bits == 0 {
@@ -48,7 +48,7 @@ impl<'a, S: Signs> Marks<'a, S> {
         position
     }
 
-    /// Passes all marks before this position, which is not before those that were passed.
+    /// Passes all marks before this position, which must not lie before a mark that was passed.
     #[inline]
     pub(crate) fn pass_to(&mut self, position: usize) {
         match position - self.base {
@@ -64,8 +64,8 @@ impl<'a, S: Signs> Marks<'a, S> {
     }
 }
 
-/// The next 64 bytes that have a mark, after those that begin at `base`: where they begin and their bits, of which none is
-/// set at the end of the text. Not a part of the loops that need it: they need the registers.
+/// Where the next 64 bytes with a mark begin, after those at `base`, and their bits; no bit is set at the end of the
+/// text. It is not inlined, because the loops that call it need the registers.
 #[inline(never)]
 fn next_bits(text: &[u8], base: usize, signs: impl Signs) -> (usize, u64) {
     let next = base + 64;
@@ -73,7 +73,7 @@ fn next_bits(text: &[u8], base: usize, signs: impl Signs) -> (usize, u64) {
         return (base, 0);
     }
     match bits_at(text, next, signs) {
-        // Where 64 bytes have no mark, there are likely to be many more such.
+        // If 64 bytes have no mark, there are probably many more without one.
         0 => {
             let rest = text.get(next + 64..).unwrap_or_default();
             let mark = text.len() - rest.len() + signs.find(rest).unwrap_or(rest.len());
@@ -83,7 +83,7 @@ fn next_bits(text: &[u8], base: usize, signs: impl Signs) -> (usize, u64) {
     }
 }
 
-/// One bit for each of the 64 bytes from here on.
+/// One bit for each of the 64 bytes from `base` on.
 #[inline(always)]
 fn bits_at(text: &[u8], base: usize, signs: impl Signs) -> u64 {
     let rest = text.get(base..).unwrap_or_default();

@@ -1,7 +1,7 @@
 //! A table worked through on several threads.
 //!
-//! Each thread has a state of its own and takes the next batch when it is done with the last. What must happen in the
-//! order of the rows, such as writing them, waits for its [`Turn`].
+//! Each thread has a state of its own and takes the next batch when it is done with the last. Work that must happen in
+//! the order of the rows, such as writing predictions, waits for its [`Turn`].
 
 use std::panic;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,8 +14,8 @@ use crate::error::{Error, Result};
 use crate::kept::KeptColumn;
 use crate::reader::{InBlock, Reader, held};
 
-/// Takes every batch of a table through `step` on so many threads, each with a state made by `start`, and returns the
-/// states. Which thread gets which batch is chance, so what they hold together must not depend on it.
+/// Runs `step` on every batch of a table on several threads, each with its own state made by `start`, and returns the
+/// states. Which thread gets which batch is not determined, so the states taken together must not depend on it.
 ///
 /// Batches count their rows from 1; errors of `step` that name a row are corrected to the row of the table.
 ///
@@ -71,7 +71,7 @@ pub fn fold<S: Send>(
     }
 }
 
-/// What the threads know of each other.
+/// What the threads share.
 #[derive(Default)]
 struct Shared {
     stopped: AtomicBool,
@@ -82,16 +82,19 @@ struct Shared {
 }
 
 impl Shared {
-    /// Keeps the error that comes first in the table. Blocks before it are all being worked on, so theirs are seen.
+    /// Keeps the error that comes first in the table. All earlier blocks have been handed out, so their errors will be
+    /// reported too.
     fn fail(&self, failure: InBlock) {
         let mut first = held(&self.first_error);
         if first.as_ref().is_none_or(|first| failure.block < first.block) {
             *first = Some(failure);
         }
-        // Whoever waits for a turn looks for failures with the other lock held: never both here, or each waits for the other.
+        // A thread that waits for its turn takes this lock while it holds that of `next`. Holding both here, in the
+        // other order, could deadlock.
         drop(first);
         self.stopped.store(true, Ordering::Relaxed);
-        // With the lock held, nobody is between looking for a failure and falling asleep.
+        // While this lock is held, no thread is between checking for a failure and going to sleep, so none misses the
+        // notification.
         let _next = held(&self.next);
         self.passed.notify_all();
     }
@@ -105,7 +108,7 @@ impl Shared {
     }
 }
 
-/// What the table knows of a batch besides its rows: its place in their order, and the columns that pass through.
+/// What a step knows of a batch besides its rows: its place in the table, and the columns that pass through.
 pub struct Turn<'a> {
     shared: &'a Shared,
     block: usize,
@@ -118,7 +121,7 @@ impl Turn<'_> {
         self.kept
     }
 
-    /// How many rows of the table stand before this batch. It takes the batch's turn.
+    /// How many rows of the table come before this batch. This takes the batch's turn.
     ///
     /// # Errors
     /// As for [`take`](Self::take).
@@ -130,7 +133,7 @@ impl Turn<'_> {
     /// Either every batch of a table takes its turn, once, or none does.
     ///
     /// # Errors
-    /// That of `work`; [`Error::Stopped`] if the table failed further up, so that it must not be done.
+    /// The error of `work`, or [`Error::Stopped`] if an earlier batch failed, in which case `work` is not done.
     pub fn take<R>(&self, work: impl FnOnce() -> Result<R>) -> Result<R> {
         let mut next = held(&self.shared.next);
         while *next != self.block {
@@ -140,7 +143,7 @@ impl Turn<'_> {
             next = self.shared.passed.wait(next).unwrap_or_else(PoisonError::into_inner);
         }
         let result = work();
-        // After an error the turn stays here: nothing after it may be done.
+        // After an error the turn is not passed on, so that no later batch takes its turn.
         if result.is_ok() {
             *next += 1;
             self.shared.passed.notify_all();
@@ -174,8 +177,8 @@ mod tests {
             let shared = Shared::default();
             thread::scope(|scope| {
                 scope.spawn(|| shared.fail(InBlock { block: 0, error: Error::Stopped }));
-                let told = Turn { shared: &shared, block: 1, kept: &[] }.take(|| Ok(()));
-                assert!(matches!(told, Err(Error::Stopped)));
+                let message = Turn { shared: &shared, block: 1, kept: &[] }.take(|| Ok(()));
+                assert!(matches!(message, Err(Error::Stopped)));
             });
         }
     }

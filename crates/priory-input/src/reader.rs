@@ -1,7 +1,7 @@
 //! An opened table being read: by one thread after the other, or by several at once.
 //!
-//! Blocks are handed out one at a time under a lock, which is short, and taken apart outside it, which is long. So any
-//! number of threads can read one table, in bounded memory, and nobody needs to know the others.
+//! Blocks are handed out one at a time under a lock, which is quick, and parsed outside it, which takes long. So any
+//! number of threads can read one table in bounded memory, without knowing of each other.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -25,18 +25,18 @@ pub enum BadValues {
     Missing,
 }
 
-/// Where the columns of a schema stand in a table, and how their values are read.
+/// Where the columns of a schema are in a table, and how their values are read.
 pub(crate) struct Plan {
     pub(crate) name: String,
     pub(crate) purpose: Purpose,
     pub(crate) header: Vec<String>,
-    /// Where the target, the weight and the features stand, as far as they are to be read.
+    /// The positions of the target, the weight and the features, as far as they are to be read.
     pub(crate) target: Option<usize>,
     pub(crate) weight: Option<usize>,
     pub(crate) features: Vec<Option<usize>>,
     /// How the features that are text are read.
     pub(crate) tokenizers: Vec<Option<Tokenizer>>,
-    /// Where the columns stand that only pass through; they may be among the others as well.
+    /// The positions of the columns that only pass through; they may be among the others as well.
     pub(crate) kept: Vec<usize>,
     /// How many rows a batch may have, whatever its columns.
     pub(crate) most_rows: usize,
@@ -50,7 +50,7 @@ pub(crate) struct Plan {
 impl Plan {
     pub(crate) fn new(table: &Table, schema: &Schema, purpose: Purpose) -> Result<Self> {
         let header = table.header();
-        // A table may have a million columns, so that each is not looked for among all the others.
+        // A table may have a million columns, so a linear search for each would be too slow.
         let positions: HashMap<&str, usize> = header.iter().map(String::as_str).zip(0..).collect();
         let find = |name: &str| positions.get(name).copied();
         let (mut target, mut weight) = (None, None);
@@ -110,7 +110,7 @@ impl Plan {
         }
     }
 
-    /// What to do with a value that is not a number: the row is counted from 0 in its block.
+    /// Deals with a value that is not a number. The row is counted from 0 in its block.
     #[cold]
     pub(crate) fn bad_value(&self, bad: BadNumber, row: usize, position: usize, value: &str) -> Result<f64> {
         if self.bad_values == BadValues::Missing {
@@ -136,7 +136,7 @@ impl Plan {
 }
 
 impl Plan {
-    /// A document as it stands in the table, unless that spells missing, becomes the next row of a column.
+    /// Appends a document to a column as its next row, which is missing if the text is one of the spellings of missing.
     pub(crate) fn read_document(
         &self,
         document: Option<&str>,
@@ -174,11 +174,11 @@ pub struct Reader {
     size: Option<u64>,
     empty: Batch,
     blocks: Mutex<Blocks>,
-    /// How many rows each block had, as far as they were taken apart.
+    /// How many rows each block had, for the blocks that were parsed.
     rows: Mutex<Vec<u64>>,
 }
 
-/// What was not handed out yet.
+/// The part of the table that has not been handed out yet.
 struct Blocks {
     input: Input,
     next: usize,
@@ -196,20 +196,20 @@ impl Reader {
         Ok(Reader { plan, size, empty: Batch::new(schema), blocks, rows: Mutex::new(Vec::new()) })
     }
 
-    /// A thread's share in the reading.
+    /// A worker, with which one thread reads its share of the table.
     pub fn worker(&self) -> Worker<'_> {
-        Worker { reader: self, bench: self.bench() }
+        Worker { reader: self, state: self.thread_state() }
     }
 
-    fn bench(&self) -> Bench {
-        Bench {
+    fn thread_state(&self) -> ThreadState {
+        ThreadState {
             block: Block::default(),
             parser: held(&self.blocks).input.parser(&self.plan),
             kept: vec![KeptColumn::default(); self.plan.kept.len()],
         }
     }
 
-    /// Has batches to read into made like this one, which is without rows and of the schema that is read.
+    /// Makes all batches as copies of this one, which has no rows and the schema that is read.
     pub fn read_into(&mut self, batch: Batch) {
         self.empty = batch;
     }
@@ -219,7 +219,7 @@ impl Reader {
         self.empty.clone()
     }
 
-    /// The path, or what else the table is called.
+    /// The path of the table, or whatever else it is called.
     pub fn name(&self) -> &str {
         &self.plan.name
     }
@@ -239,7 +239,7 @@ impl Reader {
         self.plan.bad_values_met.load(Ordering::Relaxed)
     }
 
-    /// How many bytes were read so far; some blocks more than the rows take.
+    /// How many bytes were read so far, including a few blocks that are not parsed yet.
     pub fn bytes_read(&self) -> u64 {
         held(&self.blocks).input.bytes_read()
     }
@@ -249,14 +249,14 @@ impl Reader {
         self.size
     }
 
-    /// How many rows stand in the blocks before this one, all of which were taken apart.
+    /// How many rows the blocks before this one have; all of them must have been parsed.
     pub(crate) fn rows_before(&self, block: usize) -> u64 {
         let rows = held(&self.rows);
         rows[..block.min(rows.len())].iter().sum()
     }
 
-    /// Takes the next block and returns its number, if there is one left. After an error there is none: what the input
-    /// would go on with is the inside of what could not be read.
+    /// Takes the next block and returns its number, if there is one left. After an error there is none, because the
+    /// input would continue in the middle of what could not be read.
     fn next_block(&self, block: &mut Block) -> std::result::Result<Option<usize>, InBlock> {
         let mut blocks = held(&self.blocks);
         if blocks.ended {
@@ -272,7 +272,7 @@ impl Reader {
                 blocks.ended = true;
                 Ok(None)
             }
-            // Whoever reads the input finds the error after all blocks that were handed out.
+            // Reading the input fails after all blocks that were handed out, so the error belongs to the next block.
             Err(error) => {
                 blocks.ended = true;
                 Err(InBlock { block: number, error })
@@ -280,14 +280,18 @@ impl Reader {
         }
     }
 
-    /// Replaces the rows of the batch by the next ones that nobody has taken, numbered from 1. Returns the number of
-    /// their block, or `None` at the end of the table.
-    fn read(&self, bench: &mut Bench, batch: &mut Batch) -> std::result::Result<Option<usize>, InBlock> {
+    /// Replaces the rows of the batch by those of the next block, numbered from 1. Returns the number of their block,
+    /// or `None` at the end of the table.
+    fn read(
+        &self,
+        state: &mut ThreadState,
+        batch: &mut Batch,
+    ) -> std::result::Result<Option<usize>, InBlock> {
         batch.clear();
         batch.first_row = 1;
-        bench.kept.iter_mut().for_each(KeptColumn::clear);
-        let Some(block) = self.next_block(&mut bench.block)? else { return Ok(None) };
-        let filled = bench.parser.fill(&bench.block, batch, &mut bench.kept);
+        state.kept.iter_mut().for_each(KeptColumn::clear);
+        let Some(block) = self.next_block(&mut state.block)? else { return Ok(None) };
+        let filled = state.parser.fill(&state.block, batch, &mut state.kept);
         self.note_rows(block, batch.rows);
         filled.map(|()| Some(block)).map_err(|error| InBlock { block, error })
     }
@@ -304,18 +308,18 @@ impl Reader {
 /// One thread's share in reading a table.
 pub struct Worker<'a> {
     reader: &'a Reader,
-    bench: Bench,
+    state: ThreadState,
 }
 
-/// What a thread works with.
-struct Bench {
+/// The buffers and the parser of one thread.
+struct ThreadState {
     block: Block,
     parser: Parser,
     /// The columns that pass through, of the rows that were read last.
     kept: Vec<KeptColumn>,
 }
 
-/// An error, and the block whose beginning its rows are counted from.
+/// An error, and the block in which it happened: its row is counted from the beginning of the block.
 pub(crate) struct InBlock {
     pub(crate) block: usize,
     pub(crate) error: Error,
@@ -323,37 +327,37 @@ pub(crate) struct InBlock {
 
 impl Worker<'_> {
     pub(crate) fn read(&mut self, batch: &mut Batch) -> std::result::Result<Option<usize>, InBlock> {
-        self.reader.read(&mut self.bench, batch)
+        self.reader.read(&mut self.state, batch)
     }
 
     /// The columns that pass through, of the rows that were read last.
     pub(crate) fn kept(&self) -> &[KeptColumn] {
-        &self.bench.kept
+        &self.state.kept
     }
 }
 
 /// The rows of a table, one batch after the other.
 pub struct Batches {
     reader: Reader,
-    bench: Bench,
+    state: ThreadState,
     next_row: u64,
 }
 
 impl Batches {
     pub(crate) fn new(reader: Reader) -> Self {
-        let bench = reader.bench();
-        Batches { reader, bench, next_row: 1 }
+        let state = reader.thread_state();
+        Batches { reader, state, next_row: 1 }
     }
 
     /// Replaces the rows of the batch by the next ones of the table; `false` if there are none left.
     ///
     /// # Errors
-    /// If the table cannot be read or a row is not right; the batch is then of no use.
+    /// If the table cannot be read or a row is invalid. The contents of the batch are then unspecified.
     ///
     /// # Panics
     /// If the batch was not made by [`Batch::new`] for the same schema.
     pub fn read(&mut self, batch: &mut Batch) -> Result<bool> {
-        let read = self.reader.read(&mut self.bench, batch);
+        let read = self.reader.read(&mut self.state, batch);
         batch.first_row = self.next_row;
         match read {
             Ok(None) => Ok(false),
@@ -379,7 +383,7 @@ impl Batches {
     }
 }
 
-/// A lock whose contents are whole between any two statements, so that a panic elsewhere does no harm.
+/// Locks a mutex, even if a thread panicked with it: its contents are consistent between any two statements.
 pub(crate) fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -392,7 +396,7 @@ pub(crate) struct MissingSpellings {
     empty: bool,
     /// Whether a number, such as -999, means missing.
     pub(crate) has_number: bool,
-    /// The numbers that do.
+    /// The numbers that mean missing.
     #[cfg(feature = "arrow")]
     pub(crate) numbers: Vec<f64>,
 }

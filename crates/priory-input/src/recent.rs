@@ -4,12 +4,12 @@ use std::ops::Range;
 
 use priory::batch::MISSING;
 
-/// The codes of short fields that were met a moment ago in the same column.
+/// The codes of short fields that were read recently in the same column.
 ///
-/// Most columns have few values, and most values are short. A field of up to 16 bytes is compared as one number
-/// with the last field that fell into the same slot, instead of hashing the string, comparing it and asking whether
-/// it is missing; short words are read three times as fast. In a column of many values it would be in vain, so it
-/// gives up there.
+/// Most columns have few values, and most values are short. A field of up to 16 bytes is compared as one number with
+/// the last field that fell into the same slot, which replaces hashing the string, comparing it and checking whether it
+/// is missing. Short words are read three times as fast. In a column of many values this would rarely succeed, so it
+/// gives up after too many misses.
 pub(crate) struct RecentCodes {
     spellings: [u128; RecentCodes::SLOTS],
     codes: [u32; RecentCodes::SLOTS],
@@ -17,12 +17,12 @@ pub(crate) struct RecentCodes {
 }
 
 impl RecentCodes {
-    /// Few enough to stay in the fastest cache beside the text.
+    /// Few enough to stay in the first-level cache beside the text.
     const SLOTS: usize = 1 << 10;
-    /// No field is spelt so: these bytes are not UTF-8.
+    /// Marks an empty slot. No field is spelt like this, since these bytes are not UTF-8.
     const NONE: u128 = u128::MAX;
 
-    /// For each length, the bytes that belong to a field.
+    /// For each length of a field, a mask of its bytes.
     const FIRST_BYTES: [u128; 17] = {
         let mut masks = [u128::MAX; 17];
         let mut length = 0;
@@ -38,7 +38,8 @@ impl RecentCodes {
         RecentCodes { spellings, codes, misses_left: rows / 2 }
     }
 
-    /// The bytes of a short field as a number. The text holds no zero bytes, so they can fill up the rest.
+    /// The bytes of a short field as a number. The text holds no zero bytes, so zeros can pad the number without
+    /// ambiguity.
     #[inline]
     pub(crate) fn spelling(&self, text: &str, field: &Range<usize>) -> u128 {
         match text.as_bytes()[field.start..].first_chunk::<16>() {

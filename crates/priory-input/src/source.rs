@@ -24,7 +24,7 @@ impl Limits {
     pub(crate) const USUAL: Limits = Limits { block: 1 << 20, record: 64 << 20, rows: 1 << 15 };
 }
 
-/// How many rows a batch of so many columns may have: some 64 MiB of numbers.
+/// How many rows a batch of this many columns may have: some 64 MiB of numbers.
 pub(crate) fn most_rows(width: usize) -> usize {
     ((8 << 20) / width.max(1)).max(1)
 }
@@ -47,7 +47,7 @@ impl Framing {
     }
 }
 
-/// Cuts what it reads into blocks, each of which somebody else takes apart.
+/// Cuts its input into blocks of whole records, which are parsed elsewhere.
 pub(crate) struct Source {
     bytes: Bytes,
     framing: Framing,
@@ -234,7 +234,7 @@ impl Source {
         *block = self.returned.pop_front().unwrap_or_default();
     }
 
-    /// Reads until the block has so many bytes or the source ends. The last line gets a line end if it has none.
+    /// Reads until the block has this many bytes or the source ends. The last line gets a line end if it has none.
     fn read_up_to(&mut self, size: usize, block: &mut Vec<u8>) -> Result<()> {
         if self.ended || block.len() >= size {
             return Ok(());

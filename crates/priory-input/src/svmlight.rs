@@ -86,7 +86,7 @@ impl TextFormat for Svmlight {
     }
 }
 
-/// The names of so many columns and of the label.
+/// The names of this many columns and of the label.
 fn header(width: usize) -> Vec<String> {
     [String::from("label")].into_iter().chain((1..=width).map(|index| index.to_string())).collect()
 }

@@ -37,9 +37,9 @@ pub struct Table {
     input: Input,
     options: ReadOptions,
     header: Vec<String>,
-    /// Where the columns stand that only pass through.
+    /// The positions of the columns that only pass through.
     kept: Vec<usize>,
-    /// How many rows a batch may have, if somebody has said so.
+    /// How many rows a batch may have, if that was set.
     most_rows: Option<usize>,
 }
 
@@ -111,7 +111,7 @@ impl Table {
         Ok(Table { input: Input::Memory(rows), options: *options, header, kept: Vec::new(), most_rows: None })
     }
 
-    /// As [`Table::from_reader`], but in blocks of so many bytes and batches of so many rows. Only there for fuzzing.
+    /// As [`Table::from_reader`], but in blocks of this many bytes and batches of this many rows. Only there for fuzzing.
     ///
     /// # Errors
     /// Like [`Table::open`].
@@ -199,7 +199,7 @@ impl Table {
         self.input.columns(&self.header)
     }
 
-    /// The first rows as text, at most so many and from a few megabytes at most. They will be read again.
+    /// The first rows as text, at most this many and from a few megabytes at most. They will be read again.
     ///
     /// # Errors
     /// If one of them is not right.
@@ -248,7 +248,7 @@ impl Table {
         &self.kept
     }
 
-    /// Has batches hold at most so many rows; as many as [`priory::posterior::rows_to_score`] says, if they are to be scored.
+    /// Limits batches to this many rows. If they are to be scored, use [`priory::posterior::rows_to_score`].
     pub fn limit_rows(&mut self, rows: usize) {
         self.most_rows = Some(rows.max(1));
     }
@@ -278,7 +278,7 @@ impl Table {
         self.input
     }
 
-    /// Where a column stands in the header. `role` says in messages what it is for: target, weight, feature, kept.
+    /// Where a column is in the header. `role` says in messages what it is for: target, weight, feature, kept.
     ///
     /// # Errors
     /// If there is no such column; the message names the one that is most alike.

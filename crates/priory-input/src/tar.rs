@@ -18,7 +18,7 @@ use crate::unpack::Bytes;
 const BLOCK: usize = 512;
 /// A file in more pieces than this was made to take memory.
 const MOST_PIECES: usize = 1 << 16;
-/// More than so many bytes about a single file, too.
+/// More bytes than this about a single file are refused, too.
 const LONGEST_EXTENSION: u64 = 4 << 20;
 
 /// A file of an archive.
@@ -32,7 +32,7 @@ pub(crate) fn is_tar(beginning: &[u8]) -> bool {
     beginning.first_chunk().is_some_and(|block| Header::new(block).is_some())
 }
 
-/// The next file of an archive, which may have so many bytes.
+/// The next file of an archive, which may have at most this many bytes.
 pub(crate) fn next_file(bytes: &mut Bytes, largest: usize) -> Result<Option<TarFile>> {
     let mut archive = Archive { bytes, largest };
     let mut extended = Extended::default();
@@ -108,7 +108,7 @@ impl Archive<'_> {
         if size > LONGEST_EXTENSION { Err(self.damaged()) } else { self.contents(size) }
     }
 
-    /// So many bytes, and what fills them up is passed over.
+    /// Reads this many bytes, and skips the padding after them.
     fn contents(&mut self, size: u64) -> Result<Vec<u8>> {
         let size = usize::try_from(size).ok().filter(|&size| size <= self.largest);
         let size = size.ok_or_else(|| self.too_large())?;

@@ -13,7 +13,7 @@ use crate::table::Table;
 
 /// The name that stands for every column.
 const EVERY_COLUMN: &str = "*";
-/// So many rows are looked at before a decision.
+/// How many rows are looked at to decide what a column is.
 const SAMPLE_ROWS: usize = 10_000;
 /// A target of numbers with more different values than this in the sample is not one of classes.
 const MOST_NUMBER_CLASSES: usize = 1_000;

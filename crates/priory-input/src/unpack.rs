@@ -51,7 +51,7 @@ impl Bytes {
         Ok(bytes)
     }
 
-    /// Appends so many bytes, or fewer at the end; returns how many.
+    /// Appends this many bytes, or fewer at the end; returns how many.
     pub(crate) fn read_into(&mut self, buffer: &mut Vec<u8>, most: usize) -> Result<usize> {
         let known = most.min(self.ahead.len());
         buffer.extend(self.ahead.drain(..known));

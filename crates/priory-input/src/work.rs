@@ -1,4 +1,4 @@
-//! Tables worked through for somebody who waits: learnt, forgotten, and read again.
+//! Learning and forgetting whole tables on several threads, with progress reports and the chance to stop.
 
 use priory::{Batch, Statistics};
 
@@ -7,26 +7,26 @@ use crate::parallel::{Turn, fold};
 use crate::reader::Reader;
 use crate::table::{Purpose, Table};
 
-/// Whoever waits is told how far the work is, and may end it.
+/// Receives the progress of the work, and may end it.
 pub trait Watch: Sync {
-    /// Something of so many bytes, if that is known, is gone through from here on.
+    /// A new pass begins, over this many bytes if that is known.
     fn begin(&self, size: Option<u64>) {
         let _ = size;
     }
 
-    /// So many of these bytes are done.
+    /// This many of these bytes are done.
     ///
     /// # Errors
     /// What is to end the work.
     fn advance(&self, done: u64) -> Result<()>;
 
-    /// A table was read to its end for the first time: what was odd about it can be told.
+    /// A table was read to its end for the first time, so that warnings about it can be shown.
     fn was_read(&self, reader: &Reader) {
         let _ = reader;
     }
 }
 
-/// How work is done: on so many threads, and watched. No result depends on the number of threads.
+/// How work is done: on this many threads, and watched. No result depends on the number of threads.
 #[derive(Clone, Copy)]
 pub struct Work<'a> {
     /// How many threads are used.
@@ -57,12 +57,12 @@ impl Work<'_> {
     ///
     /// # Errors
     /// If the table cannot be read, a row cannot be counted, or there is more to count than memory should hold.
-    pub fn learn(&self, table: Table, nothing: &Statistics) -> Result<(Statistics, u64)> {
-        let start = || (nothing.clone(), 0);
-        let reader = table.reader(nothing.schema(), Purpose::Learning)?;
+    pub fn learn(&self, table: Table, empty: &Statistics) -> Result<(Statistics, u64)> {
+        let start = || (empty.clone(), 0);
+        let reader = table.reader(empty.schema(), Purpose::Learning)?;
         let parts = self.fold(&reader, start, |(statistics, skipped), batch, turn| {
             *skipped += batch.classes.missing() as u64;
-            if let Some(age) = nothing.half_life() {
+            if let Some(age) = empty.half_life() {
                 statistics.pass(age.learnt.saturating_add(turn.rows_before(&reader)?));
             }
             statistics.observe(batch)?;
@@ -90,11 +90,11 @@ impl Work<'_> {
         learnt_at: Option<u64>,
         open: impl Fn() -> Result<Table>,
     ) -> Result<(Option<u64>, u64)> {
-        let nothing = match learnt_at {
-            Some(row) => statistics.nothing_at(row)?,
+        let empty = match learnt_at {
+            Some(row) => statistics.empty_at(row)?,
             None => Statistics::empty(statistics.schema()),
         };
-        let (part, skipped) = self.learn(open()?, &nothing)?;
+        let (part, skipped) = self.learn(open()?, &empty)?;
         if let Err(refusal) = statistics.subtract(&part) {
             name_the_row(statistics, learnt_at, open()?)?;
             return Err(refusal.into());

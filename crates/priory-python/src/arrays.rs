@@ -314,7 +314,7 @@ impl CsrView<'_> {
         self.starts[self.rows()] - self.starts[0]
     }
 
-    /// Blocks of rows with about so many entries each.
+    /// Blocks of rows with about this many entries each.
     pub(crate) fn blocks(&self, entries: usize) -> Blocks {
         let per_row = self.entries() / self.rows().max(1);
         Blocks::new(self.rows(), per_row, entries)

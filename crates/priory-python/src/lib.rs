@@ -25,7 +25,7 @@ mod _priory {
     #[pymodule_export]
     use crate::scores::{CodeScorer, GaussianScorer, LinearScorer};
     #[pymodule_export]
-    use crate::table::{Column, Table};
+    use crate::table::{Column, PyTable};
     #[pymodule_export]
     use crate::work::{set_threads, threads};
 }

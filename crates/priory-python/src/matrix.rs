@@ -15,13 +15,13 @@ use crate::work::{Blocks, fold, threads};
 pyo3::create_exception!(_priory, NotFiniteError, PyValueError, "A number is infinite or NaN.");
 pyo3::create_exception!(_priory, NegativeError, PyValueError, "A number is below zero.");
 
-/// So many values are copied at a time, where they must be.
+/// This many values are copied at a time, where they must be.
 const COPIED: usize = 1 << 19;
 /// More entries than these are not counted at a time: Ctrl-C waits for them.
 const MOST_COUNTED: usize = 1 << 23;
-/// So many rows ahead are asked for.
+/// Rows are prefetched this far ahead.
 const AHEAD: usize = 2;
-/// So many values are scored at a time.
+/// This many values are scored at a time.
 pub(crate) const SCORED: usize = 1 << 16;
 
 pub(crate) fn invalid_entry(found: InvalidEntry) -> PyErr {
@@ -40,7 +40,7 @@ fn not_finite() -> PyErr {
 
 /// A matrix, dense or sparse.
 #[derive(FromPyObject)]
-pub(crate) enum Rows<'py> {
+pub(crate) enum AnyMatrix<'py> {
     #[pyo3(transparent)]
     Sparse(Csr<'py>),
     #[pyo3(transparent)]
@@ -208,7 +208,7 @@ sums! {
         fn observe(
             &self,
             py: Python<'_>,
-            x: Rows<'_>,
+            x: AnyMatrix<'_>,
             classes: PyReadonlyArray1<'_, u32>,
             weights: Option<PyReadonlyArray1<'_, f64>>,
             threshold: Option<f64>,
@@ -218,7 +218,7 @@ sums! {
             let empty = matrix::CountSums::new(width, count);
             let cells = width * count;
             let parts = match &x {
-                Rows::Sparse(x) => {
+                AnyMatrix::Sparse(x) => {
                     let x = x.view()?;
                     columns_agree(x.columns, width)?;
                     let counted = Counted::new(&classes, &weights, x.rows(), count)?;
@@ -241,7 +241,7 @@ sums! {
                     })?;
                     parts.into_iter().map(|(part, _)| part).collect::<Vec<_>>()
                 }
-                Rows::Dense(x) => {
+                AnyMatrix::Dense(x) => {
                     let x = x.view();
                     columns_agree(x.shape().1, width)?;
                     let counted = Counted::new(&classes, &weights, x.shape().0, count)?;
@@ -351,7 +351,7 @@ sums! {
             (0..sums.columns()).map(|column| sums.codes(column)).collect()
         }
 
-        /// The weights of so many codes of a column, a row for each class.
+        /// The weights of this many codes of a column, a row for each class.
         fn counts<'py>(&self, py: Python<'py>, column: usize, codes: usize) -> PyResult<Matrix<'py>> {
             let sums = self.0.now(py);
             columns_agree(usize::from(column >= sums.columns()), 0)?;
@@ -462,7 +462,7 @@ pub(crate) fn code_logs<'py>(
 /// Labels and codes, as arrays.
 type Encoded<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<u32>>);
 
-/// The different labels, and for each where it stands among them; `None` if they lie too far apart for a table.
+/// The different labels, and for each where it is among them; `None` if they lie too far apart for a table.
 #[pyfunction]
 pub(crate) fn encode<'py>(labels: PyReadonlyArray1<'py, i64>) -> PyResult<Option<Encoded<'py>>> {
     let py = labels.py();

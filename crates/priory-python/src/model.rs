@@ -29,7 +29,7 @@ use serde::Serialize;
 use crate::error::{of_core, of_input};
 use crate::scores::Wanted;
 use crate::shared::Shared;
-use crate::table::Table;
+use crate::table::PyTable;
 use crate::work::threads;
 
 /// Writes a file in one step.
@@ -72,7 +72,7 @@ impl Clone for State {
     }
 }
 
-/// What was learnt so far, to learn more and to forget. Whoever wants to know something of it asks for a [`Snapshot`].
+/// What was learnt so far, to learn more and to forget. To ask something of it, take a [`Snapshot`].
 #[pyclass(module = "priory._priory", frozen)]
 pub(crate) struct Learnt(Shared<State>);
 
@@ -83,19 +83,19 @@ impl Learnt {
     #[pyo3(signature = (look, table, target, weight, choices))]
     fn learn(
         py: Python<'_>,
-        look: &Table,
-        table: &Table,
+        look: &PyTable,
+        table: &PyTable,
         target: String,
         weight: Option<String>,
         choices: &Bound<'_, PyDict>,
     ) -> PyResult<Self> {
         let (schema, settings) = understand(look, target, weight, choices)?;
-        let mut nothing = Statistics::empty(&schema);
+        let mut empty = Statistics::empty(&schema);
         if let Some(rows) = chosen(choices, "half_life")? {
-            nothing.set_half_life(rows).map_err(of_core)?;
+            empty.set_half_life(rows).map_err(of_core)?;
         }
         let table = table.open()?;
-        let (mut statistics, _) = interruptible(py, |work| work.learn(table, &nothing))?;
+        let (mut statistics, _) = interruptible(py, |work| work.learn(table, &empty))?;
         py.detach(|| statistics.settle());
         Learnt::concluded(py, priory::Learnt::new(statistics, settings))
     }
@@ -103,20 +103,20 @@ impl Learnt {
     /// Learns more rows, which age from here on if there is a half-life. Returns the number under which the first of them
     /// was learnt, where rows age.
     #[pyo3(signature = (table, half_life=None))]
-    fn learn_more(&self, py: Python<'_>, table: &Table, half_life: Option<u64>) -> PyResult<Option<u64>> {
+    fn learn_more(&self, py: Python<'_>, table: &PyTable, half_life: Option<u64>) -> PyResult<Option<u64>> {
         if let Some(rows) = half_life
             && self.0.now(py).learnt.statistics.half_life().is_none_or(|known| known.rows != rows)
         {
             self.change(py, |statistics| statistics.set_half_life(rows))?;
         }
-        let nothing = self.0.now(py).learnt.statistics.nothing();
+        let empty = self.0.now(py).learnt.statistics.empty_at_same_age();
         let table = table.open()?;
-        let (part, _) = interruptible(py, |work| work.learn(table, &nothing))?;
+        let (part, _) = interruptible(py, |work| work.learn(table, &empty))?;
         self.change(py, |statistics| {
             statistics.merge(&part)?;
             statistics.check_size()
         })?;
-        Ok(nothing.half_life().map(|age| 1 + age.learnt))
+        Ok(empty.half_life().map(|age| 1 + age.learnt))
     }
 
     /// Forgets rows that were learnt; `open` gives a table of them whenever it is called. Where rows age, the first of them was
@@ -264,7 +264,7 @@ impl Snapshot {
     fn scores<'py>(
         &self,
         py: Python<'py>,
-        table: &Table,
+        table: &PyTable,
         wanted: Option<Wanted>,
         rows: Option<usize>,
     ) -> PyResult<Bound<'py, PyAny>> {
@@ -280,7 +280,7 @@ impl Snapshot {
     fn leave_one_out<'py>(
         &self,
         py: Python<'py>,
-        table: &Table,
+        table: &PyTable,
         rows: Option<usize>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let statistics = &self.0.learnt.statistics;
@@ -301,7 +301,7 @@ impl Snapshot {
     fn explain<'py>(
         &self,
         py: Python<'py>,
-        table: &Table,
+        table: &PyTable,
         rows: Option<usize>,
     ) -> PyResult<(
         Vec<String>,
@@ -348,7 +348,7 @@ impl Snapshot {
         ))
     }
 
-    /// What was counted and what follows from it, as JSON, with so many of the most telling tokens of each class.
+    /// What was counted and what follows from it, as JSON, with this many of the most telling tokens of each class.
     #[pyo3(signature = (top=None))]
     fn show(&self, py: Python<'_>, top: Option<usize>) -> PyResult<String> {
         let (learnt, model) = (&self.0.learnt, self.model(py)?);
@@ -404,7 +404,7 @@ pub(crate) fn evaluate(
 ) -> PyResult<String> {
     let open = Opener::new(open);
     let look = open.open.bind(py).call0()?;
-    let (schema, settings) = understand(look.cast::<Table>()?.get(), target, weight, choices)?;
+    let (schema, settings) = understand(look.cast::<PyTable>()?.get(), target, weight, choices)?;
     drop(look);
     let test = test.map(Opener::new);
     let done = interruptible(py, |work| {
@@ -461,7 +461,7 @@ pub(crate) fn choice_names() -> (Vec<&'static str>, Vec<&'static str>) {
 
 /// What the columns are and what was chosen about them.
 fn understand(
-    look: &Table,
+    look: &PyTable,
     target: String,
     weight: Option<String>,
     choices: &Bound<'_, PyDict>,
@@ -578,7 +578,7 @@ fn smoothing(choices: &Bound<'_, PyDict>) -> PyResult<Vec<(Option<String>, Smoot
         all.push((column, smoothing));
     }
     if let Some(table) = choices.get_item("pseudocounts")?.filter(|given| !given.is_none()) {
-        let pseudocounts = match table.cast::<Table>() {
+        let pseudocounts = match table.cast::<PyTable>() {
             Ok(table) => read_pseudocounts(table.get().open_as("pseudocounts")?).map_err(of_input)?,
             Err(_) => Pseudocounts(table.extract()?),
         };
@@ -587,7 +587,7 @@ fn smoothing(choices: &Bound<'_, PyDict>) -> PyResult<Vec<(Option<String>, Smoot
     Ok(all)
 }
 
-/// Answers in the order of the rows: numbers, so many classes a row; or the most probable classes, if no numbers are wanted.
+/// Answers in the order of the rows: numbers, this many classes a row; or the most probable classes, if no numbers are wanted.
 struct Answers {
     wanted: Option<Wanted>,
     classes: usize,
@@ -603,7 +603,7 @@ struct Found {
 }
 
 impl Answers {
-    /// Has room for so many rows, if it is known how many there will be: what does not fit into memory is refused before any
+    /// Has room for this many rows, if it is known how many there will be: what does not fit into memory is refused before any
     /// work is done.
     fn new(wanted: Option<Wanted>, classes: usize, rows: Option<usize>) -> PyResult<Self> {
         let mut found = Found::default();
@@ -696,7 +696,7 @@ struct Contributions {
 }
 
 impl Contributions {
-    /// Adds a row, of so many if that is known.
+    /// Adds a row, of this many if that is known.
     fn add(&mut self, explanation: &priory::Explanation, rows: Option<usize>) -> Result<(), TryReserveError> {
         let parts = &explanation.contributions;
         let classes = explanation.log_joint.len();
@@ -727,7 +727,7 @@ impl Opener {
     }
 
     fn table(&self) -> priory_input::Result<priory_input::Table> {
-        let opened = Python::attach(|py| self.open.bind(py).call0()?.cast::<Table>()?.get().open());
+        let opened = Python::attach(|py| self.open.bind(py).call0()?.cast::<PyTable>()?.get().open());
         opened.map_err(|error| {
             *self.refused.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
             priory_input::Error::Stopped
@@ -743,7 +743,7 @@ impl Opener {
     }
 }
 
-/// Ends work between two batches once somebody wants it to end.
+/// Ends work between two batches when it was interrupted.
 #[derive(Default)]
 struct Interruption(AtomicBool);
 

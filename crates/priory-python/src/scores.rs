@@ -13,7 +13,7 @@ use pyo3::sync::MutexExt;
 use pyo3::types::PyType;
 
 use crate::arrays::{Dense, NO_CODE};
-use crate::matrix::{Matrix, Rows, SCORED, columns_agree, dense_block, invalid_entry, matrix_of};
+use crate::matrix::{AnyMatrix, Matrix, SCORED, columns_agree, dense_block, invalid_entry, matrix_of};
 use crate::model::too_large;
 use crate::work::{Blocks, fold};
 
@@ -221,13 +221,13 @@ impl LinearScorer {
     fn scores<'py>(
         &self,
         py: Python<'py>,
-        x: Rows<'_>,
+        x: AnyMatrix<'_>,
         weights: &Bound<'py, PyAny>,
         bias: &Bound<'py, PyAny>,
         wanted: Option<Wanted>,
         threshold: Option<f64>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let sparse = matches!(x, Rows::Sparse(_));
+        let sparse = matches!(x, AnyMatrix::Sparse(_));
         let keeper = if sparse { &self.sparse } else { &self.dense };
         let prepared = keeper.get(py, &[weights, bias], || {
             let (weights, bias) = (numbers(weights)?, numbers(bias)?);
@@ -245,7 +245,7 @@ impl LinearScorer {
         })?;
         let (scores, expected, classes) = (&prepared.0, prepared.1, prepared.2);
         match &x {
-            Rows::Dense(x) => {
+            AnyMatrix::Dense(x) => {
                 let x = x.view();
                 let (rows, columns) = x.shape();
                 columns_agree(columns, expected)?;
@@ -257,7 +257,7 @@ impl LinearScorer {
                 };
                 Scorer::new(Blocks::new(rows, columns, SCORED), classes, score).run(py, wanted)
             }
-            Rows::Sparse(x) => {
+            AnyMatrix::Sparse(x) => {
                 let x = x.view()?;
                 columns_agree(x.columns, expected)?;
                 let score = |rows: Range<usize>, buffer: &mut Vec<f64>, to: &mut [f64]| {

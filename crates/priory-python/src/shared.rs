@@ -7,8 +7,8 @@ use pyo3::sync::MutexExt;
 
 /// A value that one thread changes at a time, while others go on with what it was when they asked.
 ///
-/// Nobody works with the lock held, and nobody waits for it with Python's lock held: so the two cannot wait for each other,
-/// and a signal that is handled in the middle of long work may use the same value.
+/// No work is done with the lock held, and no thread waits for it while it holds Python's lock: so the two cannot
+/// deadlock, and a signal that is handled in the middle of long work may use the same value.
 pub(crate) struct Shared<T>(Mutex<Arc<T>>);
 
 impl<T: Clone + Send + Sync> Shared<T> {

@@ -19,26 +19,26 @@ use crate::arrays::{Csr, Dense};
 use crate::error::of_input;
 use crate::matrix::invalid_entry;
 
-/// So many values are turned into a batch at a time.
+/// This many values are turned into a batch at a time.
 const VALUES: usize = 1 << 17;
 
 type BatchResult = Result<RecordBatch, ArrowError>;
 
 /// Rows to be read once.
-#[pyclass(module = "priory._priory", frozen)]
-pub(crate) struct Table {
+#[pyclass(name = "Table", module = "priory._priory", frozen)]
+pub(crate) struct PyTable {
     inner: Mutex<Option<(SchemaRef, RecordBatches)>>,
     /// What is done with words in columns of numbers.
     bad_values: BadValues,
 }
 
 #[pymethods]
-impl Table {
+impl PyTable {
     /// Rows of anything that has `__arrow_c_stream__`, by the capsule that it returns.
     #[staticmethod]
     fn from_stream(capsule: &Bound<'_, PyCapsule>) -> PyResult<Self> {
         let reader = import(capsule)?;
-        Ok(Table::new(reader.schema(), Box::new(reader)))
+        Ok(PyTable::new(reader.schema(), Box::new(reader)))
     }
 
     /// Rows of a matrix.
@@ -47,7 +47,7 @@ impl Table {
         let (rows, columns) = array.extract::<Dense<'_>>(py)?.view().shape();
         let schema = schema_of(names, DataType::Float64);
         let block = (VALUES / columns.max(1)).max(1);
-        Ok(Table::new(
+        Ok(PyTable::new(
             Arc::clone(&schema),
             Box::new(MatrixRows { matrix: array, starts: None, schema, next: 0, rows, block }),
         ))
@@ -62,7 +62,7 @@ impl Table {
         let schema = schema_of(names, DataType::Float64);
         let (rows, block) = (view.rows(), (VALUES / view.columns.max(1)).max(1));
         drop(csr);
-        Ok(Table::new(
+        Ok(PyTable::new(
             Arc::clone(&schema),
             Box::new(MatrixRows { matrix: parts, starts: Some(starts), schema, next: 0, rows, block }),
         ))
@@ -81,7 +81,7 @@ impl Table {
         let schema = Arc::new(Schema::new(fields));
         let batch = RecordBatch::try_new(Arc::clone(&schema), arrays);
         let batch = batch.map_err(|error| PyValueError::new_err(error.to_string()))?;
-        Ok(Table::new(schema, Box::new(std::iter::once(Ok(batch)))))
+        Ok(PyTable::new(schema, Box::new(std::iter::once(Ok(batch)))))
     }
 
     /// The names of the columns.
@@ -92,7 +92,7 @@ impl Table {
     }
 
     /// The same rows once more. They are kept for that, which costs nothing if they are in memory already.
-    fn again(&self) -> PyResult<Table> {
+    fn again(&self) -> PyResult<PyTable> {
         let (schema, batches) = self.take()?;
         let batches: Vec<RecordBatch> =
             batches.collect::<Result<_, _>>().map_err(|error| PyValueError::new_err(error.to_string()))?;
@@ -100,24 +100,24 @@ impl Table {
             (Arc::clone(&schema), Box::new(batches.into_iter().map(Ok)) as RecordBatches)
         };
         *self.inner.lock().unwrap_or_else(PoisonError::into_inner) = Some(table(batches.clone()));
-        Ok(Table { inner: Mutex::new(Some(table(batches))), bad_values: self.bad_values })
+        Ok(PyTable { inner: Mutex::new(Some(table(batches))), bad_values: self.bad_values })
     }
 
     /// The same rows; words in columns of numbers are taken as missing.
-    fn tolerant(&self) -> PyResult<Table> {
+    fn tolerant(&self) -> PyResult<PyTable> {
         let rows = self.take()?;
-        Ok(Table { inner: Mutex::new(Some(rows)), bad_values: BadValues::Missing })
+        Ok(PyTable { inner: Mutex::new(Some(rows)), bad_values: BadValues::Missing })
     }
 
     /// The same rows with a column beside the others.
-    fn beside(&self, name: String, column: &Column) -> PyResult<Table> {
+    fn beside(&self, name: String, column: &Column) -> PyResult<PyTable> {
         let (schema, batches) = self.take()?;
         let column = Arc::clone(&column.0);
         let field = Arc::new(Field::new(name, column.data_type().clone(), true));
         let schema =
             Arc::new(Schema::new(schema.fields().iter().cloned().chain([field]).collect::<Vec<_>>()));
-        let beside = Table::new(Arc::clone(&schema), Box::new(Beside { batches, schema, column, next: 0 }));
-        Ok(Table { bad_values: self.bad_values, ..beside })
+        let beside = PyTable::new(Arc::clone(&schema), Box::new(Beside { batches, schema, column, next: 0 }));
+        Ok(PyTable { bad_values: self.bad_values, ..beside })
     }
 }
 
@@ -144,9 +144,9 @@ impl Column {
     }
 }
 
-impl Table {
+impl PyTable {
     fn new(schema: SchemaRef, batches: RecordBatches) -> Self {
-        Table { inner: Mutex::new(Some((schema, batches))), bad_values: BadValues::default() }
+        PyTable { inner: Mutex::new(Some((schema, batches))), bad_values: BadValues::default() }
     }
 
     fn take(&self) -> PyResult<(SchemaRef, RecordBatches)> {

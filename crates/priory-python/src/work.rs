@@ -78,20 +78,20 @@ pub(crate) fn fold<T: Send, S: Send>(
     })
 }
 
-/// Rows, a block at a time: so many values or more, but no fewer blocks than threads can share.
+/// Rows, a block at a time: this many values or more, but no fewer blocks than threads can share.
 pub(crate) struct Blocks {
     pub(crate) rows: usize,
     pub(crate) block: usize,
 }
 
 impl Blocks {
-    /// `values` is how many values a block should have, of rows with so many columns.
+    /// `values` is how many values a block should have, of rows with this many columns.
     pub(crate) fn new(rows: usize, columns: usize, values: usize) -> Self {
         let block = (values / columns.max(1)).max(1);
         Blocks { rows, block: block.min(rows.max(1)) }
     }
 
-    /// The same rows, in blocks that have no more than so many of them.
+    /// The same rows, in blocks that have no more than this many of them.
     pub(crate) fn of_at_most(self, rows: usize) -> Self {
         Blocks { rows: self.rows, block: self.block.min(rows) }
     }

@@ -1,4 +1,4 @@
-//! What somebody chose, put over the settings that were there.
+//! What the user chose, applied to existing settings.
 
 use crate::error::Result;
 use crate::settings::{
@@ -26,7 +26,7 @@ pub struct Choices {
     pub text: Option<Option<TextFamily>>,
     /// Tokens in fewer documents are taken as never met.
     pub min_documents: Option<f64>,
-    /// So many tokens are kept, those that tell most about the class.
+    /// How many tokens are kept: those that tell most about the class.
     pub most_tokens: Option<u64>,
     /// How much single columns count.
     pub exponent: Vec<(String, f64)>,

@@ -42,7 +42,7 @@ const LIGHTEST_ROW: f64 = 1e-270;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HalfLife {
-    /// After so many more rows a row weighs half.
+    /// After this many more rows a row weighs half.
     pub rows: u64,
     /// How many rows have passed since rows began to age, whether they count or not.
     pub learnt: u64,
@@ -86,7 +86,7 @@ impl Decay {
         sound.then(|| Box::new(Decay { half_life, young }))
     }
 
-    /// In the form that depends on nothing but the rows, of which there are so many in all.
+    /// The canonical form, which depends on nothing but the rows, of which there are this many in all.
     pub(crate) fn canonical(&self, rows: u64) -> Self {
         let young = self.young.as_ref().filter(|young| young.rows < rows);
         Decay { half_life: self.half_life, young: young.map(|young| young.canonical().into_owned()) }
@@ -99,7 +99,7 @@ impl Statistics {
         self.decay.as_ref().map(|decay| decay.half_life)
     }
 
-    /// From here on rows age: after so many more rows they weigh half. Rows that were learnt before weigh as much as the
+    /// From here on rows age: after this many more rows they weigh half. Rows that were learnt before weigh as much as the
     /// first row that comes.
     ///
     /// A row counts for at least 16 half-lives, and is let go before 32 have passed.
@@ -131,15 +131,15 @@ impl Statistics {
         self.decay = None;
     }
 
-    /// Statistics of no rows, of the same table and at the same age.
-    pub fn nothing(&self) -> Statistics {
-        let mut nothing = Statistics::empty(&self.schema);
+    /// Empty statistics of the same table that age like these, and are as old.
+    pub fn empty_at_same_age(&self) -> Statistics {
+        let mut empty = Statistics::empty(&self.schema);
         let half_life = self.half_life();
-        nothing.decay = half_life.map(|half_life| Box::new(Decay { half_life, young: None }));
-        nothing
+        empty.decay = half_life.map(|half_life| Box::new(Decay { half_life, young: None }));
+        empty
     }
 
-    /// Lets time pass until so many rows have been learnt since they began to age, in all; nothing happens if there were
+    /// Lets time pass until this many rows have been learnt since they began to age, in all; nothing happens if there were
     /// more already. So threads that share a table can each begin where their part of it does.
     pub fn pass(&mut self, learnt: u64) {
         let Some(decay) = &mut self.decay else { return };
@@ -159,7 +159,7 @@ impl Statistics {
                 self.is_settled = false;
             }
             _ => {
-                *self = self.nothing();
+                *self = self.empty_at_same_age();
                 return;
             }
         }
@@ -223,16 +223,16 @@ impl Statistics {
     /// # Errors
     /// As for [`forget`](Self::forget); and if rows do not age here.
     pub fn forget_learnt_at(&mut self, batch: &Batch, learnt_at: u64) -> Result<()> {
-        let nothing = self.nothing_at(learnt_at)?;
-        self.forget_since(batch, &nothing)
+        let empty = self.empty_at(learnt_at)?;
+        self.forget_since(batch, &empty)
     }
 
-    /// Statistics of no rows, as they were before row `learnt_at` since rows began to age was learnt, counted from 1;
+    /// Empty statistics, as old as these were just before row `learnt_at` was learnt, counted from 1 since rows began to age;
     /// for zero, as they were before rows began to age.
     ///
     /// # Errors
-    /// If rows do not age here, or so many were not learnt yet.
-    pub fn nothing_at(&self, learnt_at: u64) -> Result<Statistics> {
+    /// If rows do not age here, or fewer rows than that were learnt.
+    pub fn empty_at(&self, learnt_at: u64) -> Result<Statistics> {
         let Some(half_life) = self.half_life() else {
             return Err(Error::Settings(
                 "the rows of this model do not age: when they were learnt does not matter".into(),
@@ -244,15 +244,15 @@ impl Statistics {
                 half_life.learnt
             )));
         }
-        let mut nothing = self.nothing();
-        nothing.decay = match learnt_at {
+        let mut empty = self.empty_at_same_age();
+        empty.decay = match learnt_at {
             0 => None,
             _ => {
                 let half_life = HalfLife { learnt: learnt_at - 1, ..half_life };
                 Some(Box::new(Decay { half_life, young: None }))
             }
         };
-        Ok(nothing)
+        Ok(empty)
     }
 
     /// Refuses statistics that age in another way.

@@ -10,8 +10,8 @@ use crate::schema::Schema;
 use crate::statistics::Statistics;
 
 impl Statistics {
-    /// The numbers of a column for each class, the classes in canonical order: each number once, in order, with its weight.
-    /// Beyond some thousands of different numbers, neighbours stand together at the middle between them.
+    /// The numbers of a column for each class, the classes in canonical order: each number once, in order, with its
+    /// weight. Beyond some thousands of different numbers, neighbours are merged at the middle between them.
     ///
     /// # Errors
     /// If there is no such column, or it holds no numbers, or only sums were kept of it.
@@ -96,7 +96,7 @@ impl Model {
     }
 }
 
-/// Where a column stands.
+/// Where a column is.
 fn find(schema: &Schema, column: &str) -> Result<usize> {
     schema.position(column).ok_or_else(|| {
         let names: Vec<&str> = schema.columns.iter().map(|column| column.name.as_str()).collect();

@@ -126,7 +126,7 @@ pub enum Error {
         /// How many classes are allowed.
         limit: usize,
     },
-    /// A column has more values than can be counted apart for so many classes: it is probably an identifier.
+    /// A column has more values than can be counted apart for this many classes: it is probably an identifier.
     #[error(
         "the column `{column}` has {values} values, which for {classes} classes needs {cells} counts; the limit is {limit}",
         cells = values * classes
@@ -155,7 +155,7 @@ pub enum Error {
         counts: usize,
         /// How many folds each have tokens and counts of their own; 1 if the column is counted as a whole.
         folds: usize,
-        /// So many buckets would do, as a power of two.
+        /// This many buckets would do, as a power of two.
         hash_bits: u32,
     },
     /// Rows were to be forgotten that cannot all have been learnt.
@@ -189,7 +189,7 @@ pub enum Error {
         /// Cells allowed.
         limit: usize,
     },
-    /// A group has more pairs of columns than can be summed apart for so many classes.
+    /// A group has more pairs of columns than can be summed apart for this many classes.
     #[error(
         "the group of {columns} columns and {classes} classes needs {pairs} sums of products; the limit is {limit}"
     )]
@@ -234,7 +234,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Counts the row, if the error names one, after so many more: for batches that are parts of a larger table.
+    /// Counts the row, if the error names one, after this many more: for batches that are parts of a larger table.
     pub fn add_rows(&mut self, rows: u64) {
         match self {
             Error::Weight { row, .. }

@@ -178,7 +178,7 @@ pub(crate) struct CountLogs {
 }
 
 impl CountLogs {
-    /// Works out the first so many with this logarithm.
+    /// Computes the first entries, this many of them, with this logarithm.
     pub(crate) fn new(own: f64, worked_out: u32, ln: fn(f64) -> f64) -> Self {
         CountLogs { own, ln, whole: (0..worked_out).map(|n| ln(f64::from(n) + own)).collect() }
     }

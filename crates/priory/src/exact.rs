@@ -192,7 +192,7 @@ impl ExactSum {
         }
     }
 
-    /// Whether the terms that it is written as can be halved so many times.
+    /// Whether the terms that it is written as can be halved this many times.
     pub(crate) fn can_be_halved(&self, times: u32) -> bool {
         self.canonical_terms().into_iter().all(|term| can_be_halved(term, times))
     }
@@ -398,7 +398,7 @@ pub(crate) fn two_sum(a: f64, b: f64) -> (f64, f64) {
     (sum, (a - a_part) + (b - b_part))
 }
 
-/// Whether x can be halved so many times and doubled as often without losing a bit.
+/// Whether x can be halved this many times and doubled as often without losing a bit.
 pub(crate) fn can_be_halved(x: f64, times: u32) -> bool {
     let power = libm::ldexp(1.0, -(times as i32));
     x * power / power == x

@@ -209,7 +209,7 @@ impl<'a> Judge<'a> {
     ) -> Result<FeatureRank> {
         let schema = &self.statistics.schema;
         let contingency = factor.contingency(self.settings.missing);
-        let mut sums = Sums::new(self, exponent_of(self.settings, schema, factor.columns()));
+        let mut sums = GainSums::new(self, exponent_of(self.settings, schema, factor.columns()));
         let mut refused = Ok(());
         let known = prepared.each_value(|alike| {
             if refused.is_ok() {
@@ -255,8 +255,8 @@ impl<'a> Judge<'a> {
     }
 }
 
-/// Sums of what rows gain, and of its square.
-struct Sums<'a> {
+/// GainSums of what rows gain, and of its square.
+struct GainSums<'a> {
     judge: &'a Judge<'a>,
     /// The power that the likelihood is raised to.
     exponent: f64,
@@ -264,9 +264,9 @@ struct Sums<'a> {
     square: f64,
 }
 
-impl<'a> Sums<'a> {
+impl<'a> GainSums<'a> {
     fn new(judge: &'a Judge<'a>, exponent: f64) -> Self {
-        Sums { judge, exponent, gain: 0.0, square: 0.0 }
+        GainSums { judge, exponent, gain: 0.0, square: 0.0 }
     }
 
     /// Adds rows that are alike, each judged without itself. What the other classes say is the same for all rows of a

@@ -23,9 +23,9 @@ impl Statistics {
     }
 
     /// Takes rows away that were learnt when nothing but `nothing` had been.
-    pub(crate) fn forget_since(&mut self, batch: &Batch, nothing: &Statistics) -> Result<()> {
+    pub(crate) fn forget_since(&mut self, batch: &Batch, empty: &Statistics) -> Result<()> {
         let part = |rows: usize| {
-            let mut part = nothing.clone();
+            let mut part = empty.clone();
             part.observe_in_order(batch, 0..rows)?;
             Ok(self.at_our_age(Cow::Owned(part))?.into_owned())
         };

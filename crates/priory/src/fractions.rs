@@ -107,7 +107,7 @@ impl<'a> Fractions<'a> {
 /// Shows the fractions behind single rows.
 pub struct FractionExplainer<'a> {
     fractions: &'a Fractions<'a>,
-    /// Where the columns of each factor stand in a row, and what is known of them.
+    /// Where the columns of each factor are in a row, and what is known of them.
     factors: Vec<(&'a [usize], ExactlyPrepared<'a>)>,
 }
 

@@ -40,7 +40,7 @@ pub struct Decision {
 pub enum Hint {
     /// It was left out; it could be kept as this.
     Keep(Kind),
-    /// So many different whole numbers, which are categories if they are codes.
+    /// This many different whole numbers, which are categories if they are codes.
     Codes {
         /// How many there are.
         values: usize,

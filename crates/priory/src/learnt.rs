@@ -110,8 +110,8 @@ impl Learnt {
         self.statistics.estimate(&self.settings)
     }
 
-    /// The model that was [estimated](Self::estimate) laid open, with so many of the most telling tokens of each class where
-    /// there is text.
+    /// A summary of the model that was [estimated](Self::estimate), with this many of the most telling tokens of each
+    /// class where there is text.
     ///
     /// # Errors
     /// If the model was estimated from statistics of other columns or classes.

@@ -1,22 +1,23 @@
-//! A table whose rows are whole lines of the cache: for numbers that are needed together, in no order of the rows.
+//! A table of numbers in which every row fills whole cache lines, so that fetching a row in random order loads nothing
+//! else.
 
-/// So many numbers the memory delivers at once.
+/// How many f64 fit into a cache line of 64 bytes.
 pub(crate) const LANES: usize = 8;
 
-/// These numbers.
+/// One cache line of numbers.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(align(64))]
 pub(crate) struct Line(pub(crate) [f64; LANES]);
 
 impl Line {
-    /// Adds a multiple of other numbers.
+    /// Adds `times` the other line.
     #[inline(always)]
     pub(crate) fn add(&mut self, times: f64, line: &Line) {
         self.0.iter_mut().zip(line.0).for_each(|(sum, x)| *sum += times * x);
     }
 }
 
-/// Rows of the same number of lines; what is left over at their ends is zero.
+/// Rows of the same number of cache lines, padded with zeros.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Lines {
     lines: Vec<Line>,
@@ -25,19 +26,19 @@ pub(crate) struct Lines {
 }
 
 impl Lines {
-    /// So many rows of so many zeros.
+    /// A table of zeros, with this many numbers in each row.
     pub(crate) fn new(rows: usize, numbers: usize) -> Self {
         let width = lines_for(numbers);
         Lines { lines: vec![Line::default(); rows * width], rows, width }
     }
 
-    /// No rows yet, but room for so many.
+    /// A table without rows that has memory reserved for this many.
     pub(crate) fn with_room(rows: usize, numbers: usize) -> Self {
         let width = lines_for(numbers);
         Lines { lines: Vec::with_capacity(rows * width), rows: 0, width }
     }
 
-    /// Appends a row of zeros, to be set while it is near.
+    /// Appends a row of zeros. It is best filled at once, while it is in the cache.
     #[inline]
     pub(crate) fn push(&mut self) {
         self.rows += 1;
@@ -61,8 +62,8 @@ impl Lines {
         &self.lines[row * self.width..][..self.width]
     }
 
-    /// All rows, if they have so many lines: then where one begins takes no multiplication, and how many lines are to be
-    /// read is known beforehand.
+    /// All rows, whose width must be `WIDTH`. With the width known to the compiler, finding a row takes no
+    /// multiplication and loops over its lines are unrolled.
     #[inline(always)]
     pub(crate) fn of_width<const WIDTH: usize>(&self) -> &[[Line; WIDTH]] {
         assert_eq!(self.width, WIDTH);
@@ -80,7 +81,7 @@ impl Lines {
     }
 }
 
-/// How many lines so many numbers take.
+/// How many cache lines this many numbers take.
 pub(crate) fn lines_for(numbers: usize) -> usize {
     numbers.div_ceil(LANES)
 }

@@ -36,7 +36,7 @@ pub struct Model {
 /// A column, or several that belong together.
 #[derive(Debug, Clone)]
 pub(crate) struct Factor {
-    /// Where its columns stand in the rows that are scored.
+    /// Where its columns are in the rows that are scored.
     pub(crate) columns: Vec<usize>,
     pub(crate) likelihood: FamilyLikelihood,
     /// The power that the likelihood is raised to.
@@ -460,7 +460,7 @@ pub(crate) fn written_out(batch: &Batch, columns: &[usize], row: usize) -> Optio
     })
 }
 
-/// The family of a column of numbers that nobody asked for.
+/// The family of a column of numbers that was chosen by its likelihood, not by the user.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ChosenFamily<'a> {
     /// The column.

@@ -95,7 +95,7 @@ pub(crate) fn ordered_bits(x: f64) -> u64 {
     if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
 }
 
-/// The fewest low bits without which at most so many of some sorted numbers are distinct, from the bits in which
+/// The fewest low bits without which at most this many of some sorted numbers are distinct, from the bits in which
 /// neighbours differ: two become one when the highest of these goes.
 pub(crate) fn bits_to_drop(differences: impl Iterator<Item = u64>, most: usize) -> u32 {
     let mut parted_by = [0usize; 64];

@@ -204,7 +204,8 @@ impl Summary {
         Summary::of(statistics, &statistics.estimate(settings)?, TOP_TOKENS)
     }
 
-    /// Lays open a model that was estimated from these statistics, with so many of the most telling tokens of each class.
+    /// A summary of a model that was estimated from these statistics, with this many of the most telling tokens of each
+    /// class.
     ///
     /// # Errors
     /// If it was estimated from statistics of other columns or classes.

@@ -133,7 +133,7 @@ impl Schema {
         self.missing.iter().any(|spelling| spelling == value)
     }
 
-    /// Where a feature stands among the columns.
+    /// Where a feature is among the columns.
     pub fn position(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|column| column.name == name)
     }

@@ -72,7 +72,7 @@ pub enum Selection {
     /// Every column.
     #[default]
     All,
-    /// So many of the best.
+    /// The best columns, this many of them.
     Best(u32),
     /// Those whose gain is above zero by more than its standard error.
     Auto,
@@ -187,7 +187,7 @@ pub enum Smoothing {
 /// Pseudocounts for the values of each column; the MAP estimate under Dirichlet(β) adds b = β − 1.
 ///
 /// A column that is not listed is smoothed by Laplace 1. A listed value counts as possible even if it never
-/// occurred; a value that is not listed takes what stands under `*`, or nothing.
+/// occurred; a value that is not listed takes what is under `*`, or nothing.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Pseudocounts(pub BTreeMap<String, BTreeMap<String, f64>>);
@@ -492,7 +492,7 @@ fn check_shares(shares: &BTreeMap<String, f64>) -> Result<()> {
         check_amount(&format!("the prior of `{class}`"), share)?;
     }
     let total: f64 = shares.values().sum();
-    // People write 0.33, 0.33, 0.34 or 1/3 to a few digits: what they wrote is used as it stands, divided by its sum.
+    // People write 0.33, 0.33, 0.34 or 1/3 to a few digits: what they wrote is used as it is, divided by its sum.
     if (total - 1.0).abs() > 1e-6 {
         return Err(Error::Settings(format!("the given priors add up to {total}, not to 1")));
     }

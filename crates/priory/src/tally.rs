@@ -64,7 +64,7 @@ impl Tally {
         size_of_val(&self.cells[..])
     }
 
-    /// Makes room for at least so many rows and classes; what is new counts zero.
+    /// Makes room for at least this many rows and classes; what is new counts zero.
     pub(crate) fn grow(&mut self, rows: usize, classes: usize) {
         if classes > self.stride {
             // Doubling keeps the cost of many late classes linear in the cells.
@@ -131,7 +131,7 @@ impl Tally {
         self.residue.values_mut().for_each(|residue| residue.scale(power));
     }
 
-    /// Whether every cell can be halved so many times without losing a bit.
+    /// Whether every cell can be halved this many times without losing a bit.
     pub(crate) fn can_be_halved(&self, times: u32) -> bool {
         self.cells.iter().all(|&cell| can_be_halved(cell, times))
             && self.residue.values().all(|residue| residue.can_be_halved(times))

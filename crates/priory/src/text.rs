@@ -203,7 +203,7 @@ pub enum LetterCase {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Normalization {
-    /// Characters as they stand.
+    /// Characters as they are.
     #[default]
     None,
     /// Unicode's compatibility composition: ﬁ becomes fi, full-width and mathematical letters become plain ones,

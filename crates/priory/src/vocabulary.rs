@@ -1,7 +1,7 @@
 //! Names and their ids.
 //!
-//! Ids are given in order of arrival, so that counting never waits for a sort; what is written, estimated or
-//! shown goes through [`Vocabulary::sorted`], so that no result depends on who arrived first.
+//! Ids are given in order of arrival, so that counting never waits for a sort. Whatever is written, estimated or shown
+//! goes through [`Vocabulary::sorted`], so that no result depends on which name came first.
 
 use std::cmp::Ordering;
 use std::hash::BuildHasher;
@@ -17,25 +17,27 @@ use crate::numerics::ordered_bits;
 pub struct Vocabulary {
     bytes: String,
     ends: Vec<usize>,
-    /// A hash table whose size is a power of two, with linear probing. It is written by hand because a reader of text
-    /// spends most of its time here: so can it ask for the memory of a token some tokens ahead, and everything about a
-    /// short one is in one place. Nothing is there before a name has to be found.
+    /// A hash table whose size is a power of two, with linear probing. It is written by hand because reading text
+    /// spends most of its time here: this table can prefetch the slot of a token several tokens ahead, and a slot holds
+    /// everything about a short name. It stays empty until a name is interned.
     slots: Vec<Slot>,
-    /// The same, made for who only reads.
-    late: OnceLock<Vec<Slot>>,
-    /// Ids in the order in which they get their places in the table, if it matters; those that are not there come after.
+    /// The same table, built on the first lookup when names have been appended but none was interned, so that looking a
+    /// name up needs only a shared reference.
+    lazy_slots: OnceLock<Vec<Slot>>,
+    /// The order in which ids are put into the table, if it matters: earlier ones are found faster. Ids that are not
+    /// listed come last.
     order: Option<Arc<[u32]>>,
     seed: Seed,
 }
 
-/// A name in the hash table: half of what the memory delivers at a time. Most names are short, and then nothing else has
-/// to be fetched to compare them.
+/// A name in the hash table, in half a cache line. Most names are short, and comparing a short name needs no other
+/// memory.
 #[derive(Debug, Clone, Copy)]
 #[repr(align(32))]
 struct Slot {
     spelling: Spelling,
     length: u32,
-    /// [`FREE`] if there is no name.
+    /// [`FREE`] if the slot holds no name.
     id: u32,
     mark: u32,
 }
@@ -43,13 +45,14 @@ struct Slot {
 const FREE: u32 = u32::MAX;
 const FREE_SLOT: Slot = Slot { spelling: [0; 2], length: 0, id: FREE, mark: 0 };
 
-/// Of up to 16 bytes all, and zeros; of more the first and the last eight.
+/// The bytes of a name of up to 16, padded with zeros; the first and the last eight bytes of a longer name.
 type Spelling = [u64; 2];
 
-/// Names of more bytes are not told apart by their spelling alone.
+/// The most bytes that a [`Spelling`] holds completely. Longer names have to be compared in full.
 const SHORT: usize = 16;
 
-/// Names of gigabytes are all of one length here, but such names are compared.
+/// The length of a name, capped at 2^32 - 1. That capped lengths are equal does no harm, because such long names are
+/// compared in full.
 #[inline]
 fn slot_length(name: &str) -> u32 {
     u32::try_from(name.len()).unwrap_or(u32::MAX)
@@ -73,7 +76,8 @@ fn spelling(name: &str) -> Spelling {
     }
 }
 
-/// A name of at most 16 bytes, by value: to read, hash and compare one takes the same steps whatever its length.
+/// A name of at most 16 bytes, held by value: reading, hashing and comparing one takes the same steps whatever its
+/// length.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ShortName {
     spelling: Spelling,
@@ -81,7 +85,7 @@ pub struct ShortName {
 }
 
 impl ShortName {
-    /// A name, if it is short.
+    /// Converts a name, if it is short enough.
     #[inline]
     pub fn new(name: &str) -> Option<Self> {
         (name.len() <= SHORT).then(|| ShortName { spelling: spelling(name), length: name.len() as u32 })
@@ -112,7 +116,7 @@ impl ShortName {
     }
 }
 
-/// Ones in the first n bytes of sixteen, for every n.
+/// Masks that keep the first n bytes of sixteen, for every n.
 static BEGINNINGS: [Spelling; SHORT + 1] = {
     let mut beginnings = [[0; 2]; SHORT + 1];
     let mut n = 1;
@@ -124,7 +128,7 @@ static BEGINNINGS: [Spelling; SHORT + 1] = {
     beginnings
 };
 
-/// A short name whose place in the table was asked for.
+/// A short name whose slot in the table is being prefetched.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct AskedName {
     name: ShortName,
@@ -144,7 +148,7 @@ impl Vocabulary {
 
     /// About how many bytes the names take.
     pub(crate) fn memory(&self) -> usize {
-        let slots = self.slots.len() + self.late.get().map_or(0, Vec::len);
+        let slots = self.slots.len() + self.lazy_slots.get().map_or(0, Vec::len);
         self.bytes.len() + size_of_val(&self.ends[..]) + slots * size_of::<Slot>()
     }
 
@@ -153,7 +157,7 @@ impl Vocabulary {
         self.bytes.clear();
         self.ends.clear();
         self.slots.fill(FREE_SLOT);
-        self.late.take();
+        self.lazy_slots.take();
         self.order = None;
     }
 
@@ -165,7 +169,7 @@ impl Vocabulary {
         self.ends.truncate(names);
         self.bytes.truncate(self.ends.last().copied().unwrap_or(0));
         self.slots.clear();
-        self.late.take();
+        self.lazy_slots.take();
         self.order.take_if(|order| order.len() > names);
     }
 
@@ -190,7 +194,7 @@ impl Vocabulary {
             return None;
         }
         let slots = match &self.slots[..] {
-            [] => self.late.get_or_init(|| self.index(slots_for(self.len()))),
+            [] => self.lazy_slots.get_or_init(|| self.index(slots_for(self.len()))),
             slots => slots,
         };
         let spelling = spelling(name);
@@ -207,7 +211,7 @@ impl Vocabulary {
         self.intern_marked(name).0
     }
 
-    /// The ids of many names, in their order. Each is asked for some names ahead.
+    /// The ids of many names, in their order. The slot of each is prefetched several names ahead.
     pub(crate) fn intern_all<'a>(&mut self, names: impl Iterator<Item = &'a str> + Clone) -> Vec<usize> {
         const AHEAD: usize = 16;
         let mut later = names.clone().skip(AHEAD);
@@ -221,7 +225,7 @@ impl Vocabulary {
         ids
     }
 
-    /// The id of a name, and a number that whoever counts the names may keep with each of them; it is zero at first.
+    /// The id of a name, and its mark: a number that the caller may keep with each name, zero at first.
     #[inline]
     pub(crate) fn intern_marked(&mut self, name: &str) -> (usize, &mut u32) {
         self.make_room(1);
@@ -234,7 +238,7 @@ impl Vocabulary {
         (slot.id as usize, &mut slot.mark)
     }
 
-    /// Makes ready to look up a name, and asks for the memory where it will be found.
+    /// Prepares to look up a name, and prefetches its slot.
     #[inline(always)]
     pub(crate) fn ask(&self, name: ShortName) -> AskedName {
         let hash = self.seed.hash_short(name.spelling);
@@ -244,7 +248,8 @@ impl Vocabulary {
         AskedName { name, hash }
     }
 
-    /// [`intern_marked`](Self::intern_marked) of a short name, for which there [is room](Self::make_room).
+    /// Like [`intern_marked`](Self::intern_marked), for a short name. The caller has [made room](Self::make_room) for
+    /// it.
     #[inline(always)]
     pub(crate) fn intern_asked(&mut self, &AskedName { name, hash }: &AskedName) -> (usize, &mut u32) {
         let same = |slot: &Slot| slot.spelling == name.spelling && slot.length == name.length;
@@ -261,7 +266,7 @@ impl Vocabulary {
         self.slots.iter_mut().for_each(|slot| slot.mark = 0);
     }
 
-    /// Where a name stands, or where it would.
+    /// The slot of a name, or the free one where it belongs.
     #[inline]
     fn place(&self, slots: &[Slot], name: &str, spelling: Spelling) -> usize {
         find(slots, self.seed.hash(name, spelling), |slot| {
@@ -280,16 +285,17 @@ impl Vocabulary {
         Slot { spelling, length: slot_length(name), id, mark: 0 }
     }
 
-    /// Appends a name that is new, and that nobody has to find soon.
+    /// Appends a new name. Unless the table is in use already, it is not put there yet: the next lookup builds the
+    /// table.
     pub(crate) fn push_new(&mut self, name: &str) -> usize {
         if !self.slots.is_empty() {
             return self.intern(name);
         }
-        self.late.take();
+        self.lazy_slots.take();
         self.append(name, spelling(name)).id as usize
     }
 
-    /// These names, none of which occurs twice.
+    /// A vocabulary of these names, which must be distinct.
     pub(crate) fn of_distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vocabulary {
         let ends = Vec::with_capacity(names.size_hint().0);
         let mut distinct = Vocabulary { ends, ..Vocabulary::default() };
@@ -297,13 +303,13 @@ impl Vocabulary {
         distinct
     }
 
-    /// Names that stand one after the other in a text, each up to one of these ends, and none of which occurs twice.
+    /// A vocabulary of distinct names that follow each other in `bytes`; `ends` says where each of them ends.
     pub(crate) fn of_joined(bytes: String, ends: Vec<usize>) -> Vocabulary {
         assert!(ends.len() < FREE as usize, "fewer than 2^32 names fit into memory");
         Vocabulary { bytes, ends, ..Vocabulary::default() }
     }
 
-    /// Makes the table so large that so many more names fit.
+    /// Grows the table, if necessary, so that this many more names fit.
     #[inline]
     pub(crate) fn make_room(&mut self, names: usize) {
         if self.len() + names > names_in(self.slots.len()) {
@@ -314,12 +320,13 @@ impl Vocabulary {
     #[cold]
     fn resize(&mut self, names: usize) {
         if self.slots.is_empty() {
-            self.slots = self.late.take().unwrap_or_else(|| self.index(slots_for(self.len() + names)));
+            self.slots = self.lazy_slots.take().unwrap_or_else(|| self.index(slots_for(self.len() + names)));
         }
         while self.len() + names > names_in(self.slots.len()) {
             let room = vec![FREE_SLOT; 2 * self.slots.len()];
             let old = std::mem::replace(&mut self.slots, room);
-            // What came early is frequent: it gets its place first, where it is found at once.
+            // Names that came early tend to be frequent. They are inserted first, so that they are found without
+            // probing.
             let early = self.len() as u32 / 8;
             for ids in [0..early, early..FREE] {
                 for slot in old.iter().filter(|slot| ids.contains(&slot.id)) {
@@ -330,23 +337,23 @@ impl Vocabulary {
         }
     }
 
-    /// A copy in which those names will be found fastest that stand first in `order`, which has all ids.
+    /// A copy in which the first names of `order`, which lists all ids, are found fastest.
     pub(crate) fn with_first(&self, order: &Arc<[u32]>) -> Vocabulary {
         let (bytes, ends, seed) = (self.bytes.clone(), self.ends.clone(), self.seed.clone());
         Vocabulary {
             bytes,
             ends,
             slots: Vec::new(),
-            late: OnceLock::new(),
+            lazy_slots: OnceLock::new(),
             order: Some(Arc::clone(order)),
             seed,
         }
     }
 
-    /// A table of so many slots with all names.
+    /// A hash table of this many slots that holds all names.
     #[cold]
     fn index(&self, slots: usize) -> Vec<Slot> {
-        /// Names are asked for so many before they are put in place.
+        /// The slots of this many names are prefetched before the names are inserted.
         const AT_ONCE: usize = 64;
         let mut slots = vec![FREE_SLOT; slots];
         let mut next: Vec<(u64, Slot)> = Vec::with_capacity(AT_ONCE);
@@ -389,7 +396,7 @@ impl Vocabulary {
         if self.is_sorted() {
             return (0..self.len()).collect();
         }
-        // There may be millions, so numbers and words are sorted apart, by eight bytes each.
+        // There may be millions of names, so numbers and words are sorted separately, each by a key of eight bytes.
         let (mut numbers, mut words) = (Vec::new(), Vec::new());
         for (name, id) in self.names().zip(0..) {
             match number_of(name) {
@@ -415,7 +422,7 @@ impl Vocabulary {
     }
 }
 
-/// The first slot from where a hash points to that is free or the same; there is always a free one.
+/// The first slot, searching from where the hash points, that is the same or free. There is always a free one.
 #[inline]
 fn find(slots: &[Slot], hash: u64, same: impl Fn(&Slot) -> bool) -> usize {
     let last = slots.len() - 1;
@@ -427,10 +434,10 @@ fn find(slots: &[Slot], hash: u64, same: impl Fn(&Slot) -> bool) -> usize {
     place
 }
 
-/// Few, since a table may have hundreds of thousands of columns with a value or two.
+/// Small, since a table may have hundreds of thousands of columns with only a value or two each.
 const FEWEST_SLOTS: usize = 4;
 
-/// How many names a table of so many slots takes: with more, looking one up would pass too many others.
+/// How many names a table of this many slots may hold. With more, a lookup would probe too many slots.
 fn names_in(slots: usize) -> usize {
     slots / 4 * 3
 }
@@ -447,7 +454,7 @@ fn beginning(name: &str) -> u64 {
     u64::from_be_bytes(eight)
 }
 
-/// The number that a name is, if it is one.
+/// The value of a name that is a number.
 fn number_of(name: &str) -> Option<f64> {
     name.parse().ok().filter(|x: &f64| x.is_finite()).map(|x| x + 0.0) // -0 and 0 are one number
 }

@@ -181,8 +181,8 @@ proptest! {
         let good = batch(&all);
         let (bad, said) = flawed(&good, flaw);
         let check = |what: &str, result: Result<(), Error>| {
-            let told = result.map_or_else(|error| error.to_string(), |()| "no error".into());
-            prop_assert!(told.contains(&said), "{what}: {told}, not {said}");
+            let message = result.map_or_else(|error| error.to_string(), |()| "no error".into());
+            prop_assert!(message.contains(&said), "{what}: {message}, not {said}");
             Ok(())
         };
         check("observe", statistics.observe(&bad))?;

@@ -18,14 +18,14 @@ fn ageing_rows(most: usize) -> impl Strategy<Value = Vec<Row>> {
     })
 }
 
-fn nothing(half_life: u64) -> Statistics {
+fn empty(half_life: u64) -> Statistics {
     let mut statistics = Statistics::empty(&schema());
     statistics.set_half_life(half_life).unwrap();
     statistics
 }
 
 fn learn(rows: &[Row], half_life: u64) -> Statistics {
-    let mut statistics = nothing(half_life);
+    let mut statistics = empty(half_life);
     statistics.observe(&batch(rows)).unwrap();
     statistics
 }
@@ -69,7 +69,7 @@ proptest! {
         cuts.sort_unstable();
 
         // One call after the other, through the file.
-        let mut file = bytes(&nothing(half_life));
+        let mut file = bytes(&empty(half_life));
         for cut in cuts.windows(2) {
             let mut statistics = Learnt::read(&file).unwrap().statistics;
             statistics.observe(&batch(&all[cut[0]..cut[1]])).unwrap();
@@ -78,13 +78,13 @@ proptest! {
         prop_assert_eq!(&file, &whole);
 
         // Threads, each of which takes every other block, in any order of merging.
-        let mut threads = vec![nothing(half_life); 2];
+        let mut threads = vec![empty(half_life); 2];
         for (i, cut) in cuts.windows(2).enumerate() {
             threads[i % 2].pass(cut[0] as u64);
             threads[i % 2].observe(&batch(&all[cut[0]..cut[1]])).unwrap();
         }
         threads.rotate_left(seed as usize % 2);
-        let mut merged = nothing(half_life);
+        let mut merged = empty(half_life);
         threads.iter().for_each(|thread| merged.merge(thread).unwrap());
         prop_assert_eq!(&bytes(&merged), &whole);
     }
@@ -114,7 +114,7 @@ proptest! {
         if !new.is_empty() {
             statistics.forget_learnt_at(&batch(&new), 1).unwrap();
         }
-        let mut empty = nothing(half_life);
+        let mut empty = empty(half_life);
         empty.pass(new.len() as u64);
         prop_assert_eq!(bytes(&statistics), bytes(&empty));
         prop_assert_eq!(at_first.rows(), old.iter().filter(|row| row.0.is_some() && row.1 > 0.0).count() as u64);

@@ -66,7 +66,7 @@ const WEIGHTS: [f64; 10] = [1.0, 1.0, 1.0, 2.0, 0.5, 1e-300, 1e-10, 1e10, 1e150,
 enum Range {
     Any,
     Positive,
-    Whole,
+    WholeNumbers,
     /// All within a factor of 2^40 of a magnitude.
     Around(f64),
 }
@@ -75,7 +75,7 @@ fn range() -> impl Strategy<Value = Range> {
     prop_oneof![
         Just(Range::Any),
         Just(Range::Positive),
-        Just(Range::Whole),
+        Just(Range::WholeNumbers),
         prop::sample::select(MAGNITUDES.to_vec()).prop_map(Range::Around),
     ]
 }
@@ -85,7 +85,7 @@ fn number(range: Range) -> BoxedStrategy<f64> {
     match range {
         Range::Any => (magnitude, any::<bool>()).prop_map(|(x, minus)| if minus { -x } else { x }).boxed(),
         Range::Positive => magnitude.boxed(),
-        Range::Whole => magnitude.prop_filter("whole", |x| x.fract() == 0.0).boxed(),
+        Range::WholeNumbers => magnitude.prop_filter("whole", |x| x.fract() == 0.0).boxed(),
         Range::Around(center) => (0..40_i32, 0.5..1.0f64)
             .prop_map(move |(power, part)| (center * part * 2.0_f64.powi(power - 39)).clamp(0.0, f64::MAX))
             .boxed(),

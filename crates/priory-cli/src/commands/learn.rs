@@ -18,7 +18,8 @@ pub(crate) fn run(args: &LearnArgs, threads: usize) -> Result<()> {
         }
         first = statistics.half_life().map(|age| 1 + age.learnt);
         for path in &glob::expand(&update.data)? {
-            let (part, skipped) = data::learn(update.input.open(path)?, &statistics.nothing(), threads)?;
+            let (part, skipped) =
+                data::learn(update.input.open(path)?, &statistics.empty_at_same_age(), threads)?;
             statistics.merge(&part)?;
             statistics.check_size()?;
             learnt += part.rows();

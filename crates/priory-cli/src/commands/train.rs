@@ -34,13 +34,13 @@ pub(crate) fn run(args: &TrainArgs, threads: usize) -> Result<()> {
     understood.apply(&mut settings)?;
     let schema = &understood.schema;
 
-    let mut nothing = Statistics::empty(schema);
+    let mut empty = Statistics::empty(schema);
     if let Some(rows) = args.half_life {
-        nothing.set_half_life(rows)?;
+        empty.set_half_life(rows)?;
     }
-    let (mut statistics, mut skipped) = data::learn(first, &nothing, threads)?;
+    let (mut statistics, mut skipped) = data::learn(first, &empty, threads)?;
     for path in &paths[1..] {
-        let (part, part_skipped) = data::learn(input.open(path)?, &statistics.nothing(), threads)?;
+        let (part, part_skipped) = data::learn(input.open(path)?, &statistics.empty_at_same_age(), threads)?;
         statistics.merge(&part)?;
         statistics.check_size()?;
         skipped += part_skipped;

@@ -90,9 +90,9 @@ fn what_was_never_learnt_is_not_forgotten() {
     ];
     for (rows, named) in cases {
         folder.write("never.csv", &format!("a,b,y\n{rows}"));
-        let told = folder.fails(1, "forget m.priory never.csv");
-        named.iter().for_each(|part| assert!(told.contains(part), "{part} is not in {told}"));
-        assert!(told.contains("never.csv"), "{told}");
+        let message = folder.fails(1, "forget m.priory never.csv");
+        named.iter().for_each(|part| assert!(message.contains(part), "{part} is not in {message}"));
+        assert!(message.contains("never.csv"), "{message}");
         assert_eq!(folder.bytes("m.priory"), before);
     }
     // The first table could be forgotten, the second not: nothing is.

@@ -72,8 +72,8 @@ fn wrong_usage_is_code_2_and_names_the_flag() {
         ("completions basic", "SHELL"),
     ];
     for (arguments, flag) in cases {
-        let told = folder.fails(2, arguments);
-        assert!(told.starts_with("error: ") && told.contains(flag), "priory {arguments}: {told}");
+        let message = folder.fails(2, arguments);
+        assert!(message.starts_with("error: ") && message.contains(flag), "priory {arguments}: {message}");
     }
 }
 
@@ -98,13 +98,13 @@ fn failures_are_code_1_and_one_sentence_on_standard_error() {
         "manual nowhere",
     ] {
         let output = folder.run(arguments);
-        let told = text(&output.stderr);
+        let message = text(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "priory {arguments}");
         assert!(output.stdout.is_empty(), "priory {arguments}");
-        let mut lines = told.lines();
-        assert!(lines.next().unwrap().starts_with("error: "), "{told}");
-        assert!(lines.next().is_none_or(|line| line.starts_with("hint: ")), "{told}");
-        assert_eq!(lines.next(), None, "{told}");
+        let mut lines = message.lines();
+        assert!(lines.next().unwrap().starts_with("error: "), "{message}");
+        assert!(lines.next().is_none_or(|line| line.starts_with("hint: ")), "{message}");
+        assert_eq!(lines.next(), None, "{message}");
     }
 }
 
@@ -152,8 +152,11 @@ fn a_column_with_an_equals_sign_can_be_set() {
     );
     folder.write("both.csv", "a=b,a,y\nu,1,p\nv,3,q\n");
     folder.stdout("train both.csv --target y --as *=category -o both.priory");
-    let told = folder.fails(1, "explain both.priory --set a=b=u");
-    assert!(told.contains("`a=b=u` can mean the column `a` or the column `a=b`; put the row into"), "{told}");
+    let message = folder.fails(1, "explain both.priory --set a=b=u");
+    assert!(
+        message.contains("`a=b=u` can mean the column `a` or the column `a=b`; put the row into"),
+        "{message}"
+    );
     assert!(folder.stdout("explain both.priory --set a=1").contains("a = 1 "));
 }
 
@@ -162,10 +165,10 @@ fn what_would_take_all_memory_is_refused() {
     let folder = Folder::new();
     let rows: String = (0..12_000).map(|i| format!("id{i},k{i}\n")).collect();
     folder.write("ids.csv", &format!("id,y\n{rows}"));
-    let told = folder.fails(1, "train ids.csv --target y --as id=category --threads 1");
+    let message = folder.fails(1, "train ids.csv --target y --as id=category --threads 1");
     assert!(
-        told.contains("ids.csv: the column `id` has 12000 values") && told.contains("--ignore"),
-        "{told}"
+        message.contains("ids.csv: the column `id` has 12000 values") && message.contains("--ignore"),
+        "{message}"
     );
     let classes: String = (0..66_000).map(|i| format!("0,k{i}\n")).collect();
     folder.write("classes.csv", &format!("a,y\n{classes}"));

@@ -85,9 +85,9 @@ fn a_closed_pipe_is_no_error() {
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         assert!(!line.is_empty());
-        let mut told = String::new();
-        child.stderr.take().unwrap().read_to_string(&mut told).unwrap();
-        assert_eq!((child.wait().unwrap().code(), told.as_str()), (Some(0), ""), "priory {arguments}");
+        let mut message = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut message).unwrap();
+        assert_eq!((child.wait().unwrap().code(), message.as_str()), (Some(0), ""), "priory {arguments}");
     }
 }
 
@@ -105,12 +105,12 @@ fn a_full_disk_is_one_sentence() {
     ] {
         let full = fs::File::options().write(true).open("/dev/full").unwrap();
         let output = folder.command(arguments).stdout(full).output().unwrap();
-        let told = text(&output.stderr);
+        let message = text(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "priory {arguments}");
-        assert!(told.starts_with("error: standard output: ") && told.lines().count() == 1, "{told}");
+        assert!(message.starts_with("error: standard output: ") && message.lines().count() == 1, "{message}");
     }
-    let told = folder.fails(1, "predict m.priory examples/tennis.csv -o /dev/full");
-    assert!(told.starts_with("error: /dev/full: ") && told.lines().count() == 1, "{told}");
+    let message = folder.fails(1, "predict m.priory examples/tennis.csv -o /dev/full");
+    assert!(message.starts_with("error: /dev/full: ") && message.lines().count() == 1, "{message}");
 }
 
 /// Makes a named pipe.
@@ -147,8 +147,8 @@ fn a_model_is_read_from_a_named_pipe_once() {
         assert!(written.is_ok(), "priory {arguments}: the pipe was closed before its end");
         assert_eq!(text(&output.stdout), folder.stdout(&arguments.replace("MODEL", model)));
     }
-    let told = folder.fails(1, "learn pipe t.csv");
-    assert_eq!(told, "error: pipe: cannot be locked: only a regular file can be changed in place\n");
+    let message = folder.fails(1, "learn pipe t.csv");
+    assert_eq!(message, "error: pipe: cannot be locked: only a regular file can be changed in place\n");
 }
 
 /// Runs a line of shell in which `priory` is the program, which succeeds; returns its standard output.

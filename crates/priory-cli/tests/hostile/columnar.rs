@@ -46,9 +46,9 @@ fn files_that_are_cut_short() {
             folder.write(name, &bytes[..end]);
             for arguments in [format!("train {name} --target y"), format!("predict m.priory {name} -o p.csv")]
             {
-                let told = folder.refusal(&arguments);
+                let message = folder.refusal(&arguments);
                 let expected = format!("{name}: the {format} file is damaged: ");
-                assert!(told.starts_with(&expected), "{end} bytes: {told}");
+                assert!(message.starts_with(&expected), "{end} bytes: {message}");
             }
         }
     }
@@ -104,9 +104,9 @@ fn pages_that_were_overwritten() {
             "learn m.priory large.parquet",
             "evaluate large.parquet --target y",
         ] {
-            let told = folder.refusal(arguments);
+            let message = folder.refusal(arguments);
             let expected = "large.parquet: the Parquet file is damaged: ";
-            assert!(told.starts_with(expected), "priory {arguments}, {tenth}/10: {told}");
+            assert!(message.starts_with(expected), "priory {arguments}, {tenth}/10: {message}");
         }
     }
 }
@@ -114,6 +114,6 @@ fn pages_that_were_overwritten() {
 #[test]
 fn parquet_from_a_pipe() {
     let (folder, parquet, _) = folder();
-    let (told, _) = folder.refusal_of_stream("train - --target y", &parquet, b"", 1);
-    assert!(told.starts_with("standard input: ") && told.contains("Parquet"), "{told}");
+    let (message, _) = folder.refusal_of_stream("train - --target y", &parquet, b"", 1);
+    assert!(message.starts_with("standard input: ") && message.contains("Parquet"), "{message}");
 }

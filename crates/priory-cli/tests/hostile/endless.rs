@@ -11,10 +11,10 @@ fn a_line_without_end_is_not_read_to_its_end() {
     let folder = Folder::new();
     let part = "x".repeat(1 << 20);
     for (head, place) in [("", "the header"), ("a,b,y\n1,2,p\n3,4,q\n", "row 3")] {
-        let (told, read) =
+        let (message, read) =
             folder.refusal_of_stream("train - --target y", head.as_bytes(), part.as_bytes(), OFFERED);
         assert_eq!(
-            told,
+            message,
             format!(
                 "standard input: {place} is longer than {LONGEST_RECORD} bytes; perhaps a quote is never closed, or the lines do not end in line feeds"
             )
@@ -30,10 +30,10 @@ fn a_quote_without_end_is_not_looked_for_to_the_end() {
     let head = format!("a,b,y\n{rows}1,\"2,p\n");
     for threads in [1, 2] {
         let arguments = format!("train - --target y --threads {threads}");
-        let (told, read) = folder.refusal_of_stream(&arguments, head.as_bytes(), rows.as_bytes(), OFFERED);
+        let (message, read) = folder.refusal_of_stream(&arguments, head.as_bytes(), rows.as_bytes(), OFFERED);
         assert!(
-            told.starts_with("standard input: row 200001 is longer than 67108864 bytes; perhaps a quote"),
-            "{told}"
+            message.starts_with("standard input: row 200001 is longer than 67108864 bytes; perhaps a quote"),
+            "{message}"
         );
         assert!(read <= head.len() + READ_AT_MOST, "{read} bytes read");
     }
@@ -44,9 +44,9 @@ fn fields_without_end() {
     let folder = Folder::new();
     let part = ",".repeat(1 << 20);
     for head in ["", "a,b,y\n1,2,p\n"] {
-        let (told, _) =
+        let (message, _) =
             folder.refusal_of_stream("train - --target y", head.as_bytes(), part.as_bytes(), OFFERED);
-        assert!(told.contains("is longer than 67108864 bytes"), "{told}");
+        assert!(message.contains("is longer than 67108864 bytes"), "{message}");
     }
     // The same with an end, just before the limit.
     let fields = ",".repeat(60 << 20);
@@ -56,8 +56,8 @@ fn fields_without_end() {
         "row.csv: row 2 has 62914561 fields where the header has 3"
     );
     folder.write("header.csv", format!("{fields}\n1,2,p\n"));
-    let told = folder.refusal("train header.csv --target y");
-    assert_eq!(told, "header.csv: the table has 62914561 columns; the limit is 262144");
+    let message = folder.refusal("train header.csv --target y");
+    assert_eq!(message, "header.csv: the table has 62914561 columns; the limit is 262144");
 }
 
 #[test]
@@ -81,16 +81,19 @@ fn ten_thousand_columns() {
     let row = |value: &str, class: &str| format!("{}{class}\n", format!("{value},").repeat(10_000));
     let rows = [row("0", "p"), row("1", "q"), row("", "p"), row("1", "q")].concat().repeat(100);
     folder.write("t.csv", format!("{},y\n{rows}", names.join(",")));
-    let told = folder.remarks("train t.csv --target y -o m.priory");
-    assert!(told.contains("400 rows, 2 classes, 10000 categories"), "{told}");
-    assert!(told.len() < 1_000, "{told}");
+    let message = folder.remarks("train t.csv --target y -o m.priory");
+    assert!(message.contains("400 rows, 2 classes, 10000 categories"), "{message}");
+    assert!(message.len() < 1_000, "{message}");
     let predicted = folder.stdout("predict m.priory t.csv");
     assert!(predicted.starts_with("prediction\np\nq\np\nq\n"));
-    let told = folder.refusal("train t.csv --target column_x");
-    assert!(told.starts_with("t.csv: there is no target column `column_x`"), "{told}");
+    let message = folder.refusal("train t.csv --target column_x");
+    assert!(message.starts_with("t.csv: there is no target column `column_x`"), "{message}");
     folder.write("other.csv", "column_7\n1\n").write("rows.csv", "a,y\n1,p\n");
-    let told = folder.remarks("predict m.priory other.csv");
-    assert!(told.ends_with("warning: other.csv has not 9979 other columns of the model either\n"), "{told}");
+    let message = folder.remarks("predict m.priory other.csv");
+    assert!(
+        message.ends_with("warning: other.csv has not 9979 other columns of the model either\n"),
+        "{message}"
+    );
     assert!(folder.refusal("learn m.priory rows.csv").contains("there is no feature column `column_0`"));
 }
 
@@ -100,17 +103,17 @@ fn a_column_name_of_a_megabyte() {
     let name = "n".repeat(1 << 20);
     folder.write("t.csv", format!("{name}a,b,y\nv,1.5,p\nw,2.5,q\n"));
     folder.write("other.csv", format!("{name}b,b,y\nv,1.5,p\nw,2.5,q\n"));
-    let told = folder.remarks("train t.csv --target y -o m.priory");
-    assert!(told.len() < 1_000, "{} bytes of remarks", told.len());
-    let told = folder.refusal("train t.csv --target x");
-    assert!(told.starts_with("t.csv: there is no target column `x`; the header has `nnn"), "{told}");
-    let told = folder.refusal("learn m.priory other.csv");
-    assert!(told.starts_with("other.csv: there is no feature column `nnn"), "{told}");
-    let told = folder.remarks("predict m.priory other.csv");
-    assert!(told.len() < 1_000, "{} bytes of remarks", told.len());
+    let message = folder.remarks("train t.csv --target y -o m.priory");
+    assert!(message.len() < 1_000, "{} bytes of remarks", message.len());
+    let message = folder.refusal("train t.csv --target x");
+    assert!(message.starts_with("t.csv: there is no target column `x`; the header has `nnn"), "{message}");
+    let message = folder.refusal("learn m.priory other.csv");
+    assert!(message.starts_with("other.csv: there is no feature column `nnn"), "{message}");
+    let message = folder.remarks("predict m.priory other.csv");
+    assert!(message.len() < 1_000, "{} bytes of remarks", message.len());
     folder.write("twice.csv", format!("{name},{name},y\nv,1.5,p\n"));
-    let told = folder.refusal("train twice.csv --target y");
-    assert!(told.starts_with("twice.csv: the header names the column `nnn"), "{told}");
+    let message = folder.refusal("train twice.csv --target y");
+    assert!(message.starts_with("twice.csv: the header names the column `nnn"), "{message}");
 }
 
 #[test]
@@ -120,6 +123,6 @@ fn a_value_of_many_megabytes() {
     folder.write("t.csv", format!("a,y\n{value},p\nw,q\n"));
     folder.stdout("train t.csv --target y -o m.priory");
     assert_eq!(folder.stdout("predict m.priory t.csv"), "prediction\np\nq\n");
-    let told = folder.refusal("train t.csv --target y --as a=number");
-    assert!(told.starts_with("t.csv: row 1, column a: `vvv"), "{told}");
+    let message = folder.refusal("train t.csv --target y --as a=number");
+    assert!(message.starts_with("t.csv: row 1, column a: `vvv"), "{message}");
 }

@@ -23,13 +23,13 @@ fn files_that_cannot_be_read() {
     for arguments in
         ["train t.csv --target y -o folder", "predict m.priory t.csv -o folder", "learn folder t.csv"]
     {
-        let told = folder.refusal(arguments);
-        assert!(told.starts_with("folder: cannot be ") && told.contains("Is a directory"), "{told}");
+        let message = folder.refusal(arguments);
+        assert!(message.starts_with("folder: cannot be ") && message.contains("Is a directory"), "{message}");
     }
-    let told = folder.refusal("train nowhere.csv --target y");
-    assert_eq!(told, "nowhere.csv: cannot be opened: No such file or directory (os error 2)");
-    let told = folder.refusal("train t.csv/t.csv --target y");
-    assert_eq!(told, "t.csv/t.csv: cannot be opened: Not a directory (os error 20)");
+    let message = folder.refusal("train nowhere.csv --target y");
+    assert_eq!(message, "nowhere.csv: cannot be opened: No such file or directory (os error 2)");
+    let message = folder.refusal("train t.csv/t.csv --target y");
+    assert_eq!(message, "t.csv/t.csv: cannot be opened: Not a directory (os error 20)");
 
     let locked = folder.path("locked.csv");
     folder.write("locked.csv", "a,y\n1,p\n");
@@ -40,8 +40,8 @@ fn files_that_cannot_be_read() {
         eprintln!("not tested: every file is readable for this user");
         return;
     }
-    let told = folder.refusal("train locked.csv --target y");
-    assert_eq!(told, "locked.csv: cannot be opened: Permission denied (os error 13)");
+    let message = folder.refusal("train locked.csv --target y");
+    assert_eq!(message, "locked.csv: cannot be opened: Permission denied (os error 13)");
 }
 
 #[test]
@@ -62,17 +62,17 @@ fn models_that_are_none() {
             format!("learn {name} t.csv"),
             format!("merge m.priory {name} -o n.priory"),
         ] {
-            let told = folder.refusal(&arguments);
-            assert!(told.starts_with(&format!("{name}: not a usable model file: ")), "{told}");
+            let message = folder.refusal(&arguments);
+            assert!(message.starts_with(&format!("{name}: not a usable model file: ")), "{message}");
         }
     }
     // What never ends is recognised by its beginning.
-    let told = folder.refusal("show /dev/zero");
-    assert!(told.starts_with("/dev/zero: not a usable model file: "), "{told}");
+    let message = folder.refusal("show /dev/zero");
+    assert!(message.starts_with("/dev/zero: not a usable model file: "), "{message}");
     folder.write("large.csv", "");
     fs::File::options().write(true).open(folder.path("large.csv")).unwrap().set_len(1 << 40).unwrap();
-    let told = sentence("show large.csv", &folder.command("show large.csv").output().unwrap());
-    assert!(told.starts_with("large.csv: not a usable model file: "), "{told}");
+    let message = sentence("show large.csv", &folder.command("show large.csv").output().unwrap());
+    assert!(message.starts_with("large.csv: not a usable model file: "), "{message}");
 }
 
 #[test]
@@ -89,8 +89,8 @@ fn models_of_another_table() {
         ("train m.priory --target y -o n.priory", "m.priory: this is a binary file"),
     ];
     for (arguments, expected) in cases {
-        let told = folder.refusal(arguments);
-        assert!(told.contains(expected), "priory {arguments}: {told}");
+        let message = folder.refusal(arguments);
+        assert!(message.contains(expected), "priory {arguments}: {message}");
     }
 }
 
@@ -100,8 +100,8 @@ fn standard_input_can_be_read_once() {
     folder.write("t.csv", "a,y\n1,p\n0,q\n");
     folder.stdout("train t.csv --target y -o m.priory");
     for arguments in ["train - - --target y", "train - t.csv - --target y", "learn m.priory - -"] {
-        let (told, _) = folder.refusal_of_stream(arguments, b"a,y\n1,p\n0,q\n", b"", 1);
-        assert_eq!(told, "standard input can be read only once", "priory {arguments}");
+        let (message, _) = folder.refusal_of_stream(arguments, b"a,y\n1,p\n0,q\n", b"", 1);
+        assert_eq!(message, "standard input can be read only once", "priory {arguments}");
     }
     // A file is as good the second time: its rows count twice.
     assert!(folder.remarks("train t.csv t.csv --target y -o n.priory").contains("4 rows"));
@@ -124,24 +124,24 @@ fn a_full_disk_leaves_things_as_they_were() {
         "learn m.priory t.csv",
         "merge m.priory large.priory -o new.priory",
     ] {
-        let told = folder.refusal_of(arguments, folder.prepared("trap '' XFSZ; ulimit -f 16;", arguments));
-        assert!(told.contains(": cannot be written: File too large (os error 27)"), "{told}");
+        let message = folder.refusal_of(arguments, folder.prepared("trap '' XFSZ; ulimit -f 16;", arguments));
+        assert!(message.contains(": cannot be written: File too large (os error 27)"), "{message}");
     }
     for arguments in [
         "train t.csv --target y --as a=category",
         "predict m.priory t.csv",
         "schema t.csv --target y --as a=category",
     ] {
-        let told = folder.refusal(&format!("{arguments} -o /dev/full"));
-        assert_eq!(told, "/dev/full: cannot be written: No space left on device (os error 28)");
+        let message = folder.refusal(&format!("{arguments} -o /dev/full"));
+        assert_eq!(message, "/dev/full: cannot be written: No space left on device (os error 28)");
     }
     for arguments in [
         "predict m.priory t.csv",
         "show large.priory",
         "evaluate t.csv --target y --as a=category --format json",
     ] {
-        let told = folder.refusal_of(arguments, folder.prepared("exec >/dev/full;", arguments));
-        assert_eq!(told, "standard output: cannot be written: No space left on device (os error 28)");
+        let message = folder.refusal_of(arguments, folder.prepared("exec >/dev/full;", arguments));
+        assert_eq!(message, "standard output: cannot be written: No space left on device (os error 28)");
     }
 }
 
@@ -178,18 +178,18 @@ fn an_output_that_is_also_read() {
         ("merge m.priory n.priory -o n.priory", "n.priory", ""),
         ("merge n.priory soft.priory -o m.priory", "m.priory", " as soft.priory"),
     ] {
-        let told = folder.refusal(arguments);
+        let message = folder.refusal(arguments);
         let expected =
             format!("{output}: cannot be written, since it is also read{read}; name another file with -o");
-        assert_eq!(told, expected, "priory {arguments}");
+        assert_eq!(message, expected, "priory {arguments}");
     }
-    let told = folder.refusal_of(
+    let message = folder.refusal_of(
         "predict m.priory - -o t.csv",
         folder.prepared("exec < hard.csv;", "predict m.priory - -o t.csv"),
     );
     let expected =
         "t.csv: cannot be written, since it is also read as standard input; name another file with -o";
-    assert_eq!(told, expected);
+    assert_eq!(message, expected);
     // A model that is to be changed is read and written, and a device is nobody's.
     folder.stdout("learn m.priory t.csv");
     folder.stdout("predict m.priory t.csv -o /dev/null");
@@ -200,7 +200,7 @@ fn schemas_that_are_none() {
     let folder = Folder::new();
     folder.write("t.csv", "a,y\n1,p\n0,q\n").write("s.json", "{\"schema\":").write("b.json", b"\xff\xfe");
     for schema in ["s.json", "b.json", "t.csv", "nowhere.json"] {
-        let told = folder.refusal(&format!("train t.csv --schema {schema}"));
-        assert!(told.starts_with(&format!("{schema}: ")), "{told}");
+        let message = folder.refusal(&format!("train t.csv --schema {schema}"));
+        assert!(message.starts_with(&format!("{schema}: ")), "{message}");
     }
 }

@@ -49,8 +49,8 @@ fn depth_and_width_take_no_memory() {
     let folder = Folder::new();
     let deep = "[".repeat(20 << 20);
     folder.write("deep.jsonl", format!("{{\"a\":{deep},\"y\":1}}\n"));
-    let told = folder.refusal("train deep.jsonl --target y");
-    assert!(told.starts_with("deep.jsonl: row 1 is not a JSON object on one line"), "{told}");
+    let message = folder.refusal("train deep.jsonl --target y");
+    assert!(message.starts_with("deep.jsonl: row 1 is not a JSON object on one line"), "{message}");
     // Every row has keys of its own.
     let rows: String = (0..20_000)
         .map(|i| {
@@ -59,6 +59,6 @@ fn depth_and_width_take_no_memory() {
         })
         .collect();
     folder.write("wide.jsonl", rows);
-    let told = folder.refusal("train wide.jsonl --target y");
-    assert_eq!(told, "wide.jsonl: row 3277 makes more than 65536 columns; perhaps its keys are data");
+    let message = folder.refusal("train wide.jsonl --target y");
+    assert_eq!(message, "wide.jsonl: row 3277 makes more than 65536 columns; perhaps its keys are data");
 }

@@ -142,15 +142,15 @@ fn text(bytes: &[u8]) -> String {
 
 /// The one sentence of a failure, which may be followed by a hint.
 fn sentence(arguments: &str, output: &Output) -> String {
-    let told = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(1), "priory {arguments}: {:?} {told}", output.status);
+    let message = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "priory {arguments}: {:?} {message}", output.status);
     assert!(output.stdout.is_empty(), "priory {arguments}: {}", text(&output.stdout));
-    let mut lines = told.lines();
+    let mut lines = message.lines();
     let sentence = lines.next().and_then(|line| line.strip_prefix("error: "));
-    let sentence = sentence.unwrap_or_else(|| panic!("priory {arguments}: {told}"));
-    assert!(lines.next().is_none_or(|line| line.starts_with("hint: ")), "priory {arguments}: {told}");
-    assert_eq!(lines.next(), None, "priory {arguments}: {told}");
-    assert!(told.len() < 3_000, "priory {arguments}: {} bytes to say it", told.len());
+    let sentence = sentence.unwrap_or_else(|| panic!("priory {arguments}: {message}"));
+    assert!(lines.next().is_none_or(|line| line.starts_with("hint: ")), "priory {arguments}: {message}");
+    assert_eq!(lines.next(), None, "priory {arguments}: {message}");
+    assert!(message.len() < 3_000, "priory {arguments}: {} bytes to say it", message.len());
     sentence.to_owned()
 }
 
@@ -166,8 +166,8 @@ fn check_all_named(name: &str, options: &str, cases: &[(&[u8], &str)]) {
     let input_options = options.strip_prefix("--target y").unwrap();
     for (bytes, expected) in cases {
         folder.write(name, bytes);
-        let told = folder.refusal(&format!("train {name} {options}"));
-        assert_eq!(told, format!("{name}: {expected}"));
+        let message = folder.refusal(&format!("train {name} {options}"));
+        assert_eq!(message, format!("{name}: {expected}"));
         for command in [
             format!("schema {name} {options} -o s.json"),
             format!("evaluate {name} {options}"),
@@ -175,7 +175,7 @@ fn check_all_named(name: &str, options: &str, cases: &[(&[u8], &str)]) {
             format!("learn m.priory {name}{input_options}"),
             format!("forget m.priory {name}{input_options}"),
         ] {
-            assert_eq!(folder.refusal(&command), told, "priory {command}");
+            assert_eq!(folder.refusal(&command), message, "priory {command}");
         }
     }
 }

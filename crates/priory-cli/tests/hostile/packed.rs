@@ -73,8 +73,8 @@ fn nothing_is_written_if_a_large_packed_file_breaks_off() {
             "learn m.priory t.csv",
             "evaluate t.csv --target y",
         ] {
-            let told = folder.refusal(arguments);
-            assert_eq!(told, format!("t.csv: the {packing} file is cut short; fetch or pack it again"));
+            let message = folder.refusal(arguments);
+            assert_eq!(message, format!("t.csv: the {packing} file is cut short; fetch or pack it again"));
         }
     }
 }
@@ -89,16 +89,16 @@ fn a_bomb_is_read_in_the_memory_of_any_table() {
     // A gigabyte in a line, of which no more than the longest line is unpacked.
     for packed in members(&"x".repeat(1 << 20), 1_000) {
         folder.write("line.csv", packed);
-        let told = folder.refusal("train line.csv --target y");
-        assert!(told.starts_with("line.csv: the header is longer than 67108864 bytes"), "{told}");
+        let message = folder.refusal("train line.csv --target y");
+        assert!(message.starts_with("line.csv: the header is longer than 67108864 bytes"), "{message}");
     }
     // More rows than would fit, if they were kept.
     let rows = ["p", "q"].map(|class| format!("{},{class}\n", "x".repeat(500))).concat().repeat(2_000);
     for (header, rows) in members("a,y\n", 1).iter().zip(members(&rows, 150)) {
         folder.write("rows.csv", [header.as_slice(), &rows].concat());
         assert!(fs::metadata(folder.path("rows.csv")).unwrap().len() < 2 << 20);
-        let told = folder.remarks("train rows.csv --target y -o m.priory --threads 2");
-        assert!(told.contains("600000 rows"), "{told}");
+        let message = folder.remarks("train rows.csv --target y -o m.priory --threads 2");
+        assert!(message.contains("600000 rows"), "{message}");
     }
 }
 
@@ -107,6 +107,6 @@ fn a_window_larger_than_memory_is_refused() {
     // A frame that says it needs a window of 3.75 TiB to be unpacked.
     let folder = Folder::new();
     folder.write("t.csv.zst", b"\x28\xb5\x2f\xfd\x00\xff\x01\x00\x00");
-    let told = folder.refusal("train t.csv.zst --target y");
-    assert!(told.starts_with("t.csv.zst: the zstd file is damaged"), "{told}");
+    let message = folder.refusal("train t.csv.zst --target y");
+    assert!(message.starts_with("t.csv.zst: the zstd file is damaged"), "{message}");
 }

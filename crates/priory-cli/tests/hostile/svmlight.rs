@@ -31,24 +31,24 @@ fn indices_that_are_not_right() {
     // A column that turns up after the beginning of the file.
     let rows = "1 1:2 2:1\n".repeat(1_000_000);
     folder.write("late.svm", format!("{rows}0 3:1\n"));
-    let told = folder.refusal("train late.svm --target label");
-    assert!(told.starts_with("late.svm: row 1000001 has index 3, but the beginning"), "{told}");
+    let message = folder.refusal("train late.svm --target label");
+    assert!(message.starts_with("late.svm: row 1000001 has index 3, but the beginning"), "{message}");
 }
 
 #[test]
 fn a_few_bytes_do_not_take_gigabytes() {
     let folder = Folder::new();
     folder.write("wide.svm", "1 1:1\n0 262144:1\n");
-    let told = folder.refusal("train wide.svm --target label");
+    let message = folder.refusal("train wide.svm --target label");
     assert_eq!(
-        told,
+        message,
         "wide.svm: row 2 has index 262144; if there are more than 65536 columns, say how many with --columns"
     );
-    let told = folder.refusal("train wide.svm --target label --columns 1000000");
-    assert_eq!(told, "wide.svm: the table has 1000000 columns; the limit is 262144");
+    let message = folder.refusal("train wide.svm --target label --columns 1000000");
+    assert_eq!(message, "wide.svm: the table has 1000000 columns; the limit is 262144");
     // As wide as it may be.
     folder.write("wide.svm", "1 1:1\n0 65536:1\n".repeat(50));
-    let told = folder.remarks("train wide.svm --target label -o m.priory");
-    assert!(told.contains("100 rows, 2 classes, 65536 categories"), "{told}");
+    let message = folder.remarks("train wide.svm --target label -o m.priory");
+    assert!(message.contains("100 rows, 2 classes, 65536 categories"), "{message}");
     assert!(folder.stdout("predict m.priory wide.svm").starts_with("prediction\n1\n0\n1\n"));
 }

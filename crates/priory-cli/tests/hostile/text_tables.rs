@@ -110,11 +110,11 @@ fn what_is_wrong_far_down_is_found_there() {
             [b"a,b,y\n", good.as_bytes(), row, &good.as_bytes()[..1_500_000], closed].concat(),
         );
         for threads in [1, 2, 3] {
-            let told = folder.refusal(&format!("train t.csv --target y --threads {threads}"));
-            assert_eq!(told, format!("t.csv: {expected}"), "{threads} threads");
+            let message = folder.refusal(&format!("train t.csv --target y --threads {threads}"));
+            assert_eq!(message, format!("t.csv: {expected}"), "{threads} threads");
         }
-        let told = folder.refusal("predict m.priory t.csv -o p.csv --threads 2");
-        assert_eq!(told, format!("t.csv: {expected}"));
+        let message = folder.refusal("predict m.priory t.csv -o p.csv --threads 2");
+        assert_eq!(message, format!("t.csv: {expected}"));
     }
 }
 
@@ -123,10 +123,13 @@ fn infinite_numbers() {
     let folder = Folder::new();
     for infinite in ["inf", "-Infinity", "1e999", "-1e400"] {
         folder.write("t.csv", format!("a,y\n1,p\n2.5,q\n{infinite},p\n"));
-        let told = folder.refusal("train t.csv --target y --as a=number");
-        assert!(told.starts_with(&format!("t.csv: row 3, column `a`: `{infinite}` is infinite")), "{told}");
-        let told = folder.remarks("train t.csv --target y --as a=number --on-bad-value missing");
-        assert!(told.starts_with("warning: t.csv: 1 value taken as missing"), "{told}");
+        let message = folder.refusal("train t.csv --target y --as a=number");
+        assert!(
+            message.starts_with(&format!("t.csv: row 3, column `a`: `{infinite}` is infinite")),
+            "{message}"
+        );
+        let message = folder.remarks("train t.csv --target y --as a=number --on-bad-value missing");
+        assert!(message.starts_with("warning: t.csv: 1 value taken as missing"), "{message}");
     }
 }
 
@@ -134,8 +137,8 @@ fn infinite_numbers() {
 fn targets_that_cannot_be_predicted() {
     let folder = Folder::new();
     folder.write("t.csv", "a,b,y\n1,2,p\n");
-    let told = folder.refusal("train t.csv --target x");
-    assert_eq!(told, "t.csv: there is no target column `x`; the header has `a`, `b`, `y`");
+    let message = folder.refusal("train t.csv --target x");
+    assert_eq!(message, "t.csv: there is no target column `x`; the header has `a`, `b`, `y`");
     folder.write("only.csv", "a,b,y\n");
     assert_eq!(folder.refusal("train only.csv --target y"), "there are no rows with a class to learn from");
     folder.write("missing.csv", "a,b,y\n1,2,\n3,4,?\n");
@@ -169,8 +172,8 @@ fn more_classes_than_can_be_counted() {
     }
     folder.write("t.csv", table);
     for threads in [1, 2] {
-        let told = folder.refusal(&format!("train t.csv --target y --threads {threads}"));
-        assert_eq!(told, "t.csv: the target `y` has more than 65536 classes");
+        let message = folder.refusal(&format!("train t.csv --target y --threads {threads}"));
+        assert_eq!(message, "t.csv: the target `y` has more than 65536 classes");
     }
 }
 
@@ -200,8 +203,8 @@ fn a_nul_byte_in_lines_is_refused_wherever_it_is() {
             format!("spam |text buy now\n{}ham |text a\0b\n", "ham |text see you\n".repeat(rows - 1)),
         );
         for threads in [1, 2] {
-            let told = folder.refusal(&format!("train t.vw --target class --threads {threads}"));
-            assert_eq!(told, format!("t.vw: {expected}"));
+            let message = folder.refusal(&format!("train t.vw --target class --threads {threads}"));
+            assert_eq!(message, format!("t.vw: {expected}"));
         }
     }
 }

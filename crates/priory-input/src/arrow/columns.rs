@@ -100,7 +100,7 @@ impl ArrowParser {
         Arc::clone(rows.column(self.place(position)))
     }
 
-    /// Where a column of the table stands among the wanted ones.
+    /// Where a column of the table is among the wanted ones.
     fn place(&self, position: usize) -> usize {
         self.wanted.binary_search(&position).expect("columns are asked for if they are wanted")
     }

@@ -193,7 +193,7 @@ impl ArrowStream {
         Ok(Some(Arc::new(Frame { body: Buffer::from_vec(body), ..frame })))
     }
 
-    /// So many bytes; the room for them grows as they come.
+    /// This many bytes; the room for them grows as they come.
     fn read_exactly(&mut self, length: i64) -> Result<Vec<u8>> {
         let Ok(wanted) = usize::try_from(length) else {
             return Err(damaged(&self.bytes.name, FORMAT, &"a message has a negative length"));

@@ -228,7 +228,7 @@ impl Contents {
 pub(crate) struct ParquetParser {
     contents: Arc<Contents>,
     columns: ArrowParser,
-    /// The group that was read last, and where in it the reader stands.
+    /// The group that was read last, and where in it the reader is.
     open: Option<(usize, usize, ParquetRecordBatchReader)>,
 }
 

@@ -41,7 +41,7 @@ impl PredictionColumns {
     /// Columns with these names: those that are kept, the prediction, and if there are more, one for each class.
     ///
     /// # Panics
-    /// If there are other than so many names.
+    /// If there are other than this many names.
     pub fn new(names: &[String], kept: usize, classes: &[String]) -> Self {
         let probabilities = names.len() > kept + 1;
         assert_eq!(names.len(), kept + 1 + if probabilities { classes.len() } else { 0 });

@@ -46,7 +46,7 @@ fn plain_parquet(rows: &RecordBatch) -> Vec<u8> {
     parquet(rows, 1000, 100, Compression::SNAPPY, true)
 }
 
-/// The rows in messages of so many each.
+/// The rows in messages of this many each.
 fn ipc(rows: &RecordBatch, step: usize, packed: Option<CompressionType>, file: bool) -> Vec<u8> {
     let options = IpcWriteOptions::default().try_with_compression(packed).unwrap();
     let mut bytes = Vec::new();
@@ -275,7 +275,7 @@ fn as_json(rows: &RecordBatch) -> Vec<u8> {
     out.into_bytes()
 }
 
-/// The bytes of a model that was learnt from a file on so many threads.
+/// The bytes of a model that was learnt from a file on this many threads.
 fn model(path: &str, threads: usize) -> Vec<u8> {
     let schema = mixed_schema();
     let reader =

@@ -1,8 +1,8 @@
-//! JSON as it is written: objects, one on a line, and where their values stand.
+//! JSON as it is written: objects, one on a line, and where their values are.
 
 use crate::error::{Error, shown};
 
-/// Where a value stands in its block, and what it is.
+/// Where a value is in its block, and what it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Value {
     pub(super) kind: Kind,
@@ -17,7 +17,7 @@ pub(super) enum Kind {
     True,
     False,
     Number,
-    /// What stands between the quotes.
+    /// The text between the quotes.
     String,
     /// The same, with escapes in it.
     Escaped,
@@ -188,7 +188,7 @@ impl Scanner<'_> {
         if self.at == start { Err(self.flaw("a digit")) } else { Ok(()) }
     }
 
-    /// What stands up to the closing quote; the opening one was passed.
+    /// The text up to the closing quote; the opening one was passed.
     #[inline]
     fn string(&mut self) -> std::result::Result<Value, Flaw> {
         let bytes = self.text.as_bytes();

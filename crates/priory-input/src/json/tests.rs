@@ -160,7 +160,7 @@ proptest! {
     fn any_text_is_read_or_refused(pieces in prop::collection::vec(prop::sample::select(
         &["{", "}", "\"y\"", ":", ",", "1", "-", "\"", "\\", "u00e9", "[", "]", "\n", "\n{\"y\":1,\"c\":2,\"n\":3}\n", " ", "null", "é", "\r"][..]), 0..30)) {
         let text = format!("{{\"y\":1,\"c\":1,\"n\":1}}\n{}", pieces.concat());
-        let told = |limits| rows(&text, limits).map_err(|error| error.to_string());
-        prop_assert_eq!(told(SMALL), told(Limits::USUAL));
+        let message = |limits| rows(&text, limits).map_err(|error| error.to_string());
+        prop_assert_eq!(message(SMALL), message(Limits::USUAL));
     }
 }

@@ -125,7 +125,7 @@ fn rows_that_are_not_right() {
     check_error("a,b\n1,2,\"4\"5\n", &after("row 1, column 3"));
     check_error("a,\"b\"c\n", &after("the header, column 2"));
     check_error("a,a b,a b\n", "t: the header names the column `a b` twice");
-    // Of several mistakes, the first row's is told.
+    // Of several mistakes, that of the first row is reported.
     check_error(b"a,b\n\xff,2\n3\n", "t: row 1, column `a` is not valid UTF-8");
     check_error(b"a,b\n3\n\xff,2\n", "t: row 1 has 1 field where the header has 2");
 }
@@ -408,7 +408,7 @@ fn oracle(bytes: &[u8], delimiter: u8) -> Vec<Vec<String>> {
     reader.records().map(|record| record.unwrap().iter().map(String::from).collect()).collect()
 }
 
-/// A field as it stands in a file. It is quoted where it must be, and sometimes where it need not be.
+/// A field as it is in a file. It is quoted where it must be, and sometimes where it need not be.
 fn written_field(delimiter: char) -> impl Strategy<Value = String> {
     let pieces: &[&str] =
         &["", "a", "bc", "\"", ",", "\t", ";", "\n", "\r\n", "\r", "é", "日本", " ", "0123456789abcdef"];
@@ -471,9 +471,9 @@ proptest! {
     ) {
         let header = ["x", "y", "z"][..width].join(",");
         let text = format!("{header}\n{}", pieces.concat());
-        let told = |limits| fields(text.as_bytes(), b',', limits).map_err(|error| error.to_string());
-        let usual = told(Limits::USUAL);
-        prop_assert_eq!(&told(limits(block, 2)), &usual);
+        let outcome = |limits| fields(text.as_bytes(), b',', limits).map_err(|error| error.to_string());
+        let usual = outcome(Limits::USUAL);
+        prop_assert_eq!(&outcome(limits(block, 2)), &usual);
         if let Ok(fields) = usual && !text.replace("\r\n", "").contains('\r') {
             prop_assert_eq!(fields, oracle(text.as_bytes(), b','));
         }

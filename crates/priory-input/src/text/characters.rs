@@ -13,7 +13,7 @@ pub(super) struct CharacterScanner {
     max: usize,
     reach: Reach,
     lower: bool,
-    window: Window,
+    window: LastCharacters,
     /// White space that was read but not yet used, because more may follow.
     space: Option<char>,
     inside_word: bool,
@@ -21,12 +21,12 @@ pub(super) struct CharacterScanner {
 
 /// The last characters that were read, and where each of them starts.
 #[derive(Clone, Default)]
-struct Window {
+struct LastCharacters {
     text: String,
     starts: Vec<usize>,
 }
 
-/// The window is moved when it holds so many characters.
+/// The window is moved when it holds this many characters.
 const WINDOW: usize = 4096;
 
 impl CharacterScanner {
@@ -36,7 +36,7 @@ impl CharacterScanner {
             max: usize::from(ngrams.max),
             reach: ngrams.reach,
             lower,
-            window: Window::default(),
+            window: LastCharacters::default(),
             space: None,
             inside_word: false,
         }
@@ -111,7 +111,7 @@ impl CharacterScanner {
         if self.window.starts.len() == WINDOW {
             self.window.keep_last(self.max - 1);
         }
-        let Window { text, starts } = &mut self.window;
+        let LastCharacters { text, starts } = &mut self.window;
         starts.push(text.len());
         text.push(c);
         for n in self.min..=self.max.min(starts.len()) {
@@ -120,7 +120,7 @@ impl CharacterScanner {
     }
 }
 
-impl Window {
+impl LastCharacters {
     fn clear(&mut self) {
         self.text.clear();
         self.starts.clear();

@@ -1,4 +1,4 @@
-//! What somebody chose about text.
+//! What the user chose about text.
 
 use priory::text::{
     Cjk, DocumentLength, LetterCase, Normalization, StopWords, TermFrequency, TextSettings, TokenSettings,

@@ -21,7 +21,7 @@ pub(super) trait Sink {
     fn short_word(&mut self, token: ShortName) -> bool;
     /// Something else that counts as a word: an address, a number, a pair of characters.
     fn item(&mut self, token: &str);
-    /// A run of so many characters that it only counts by its length.
+    /// A run that is so long that only its length counts.
     fn long(&mut self, characters: usize) {
         let mut text = [0; 32];
         self.item(decimal(&mut text, "long:", characters.next_power_of_two() as u64, ""));
@@ -64,7 +64,7 @@ impl Visitor for &mut TextColumn {
 pub(super) struct Stages {
     stop_words: Option<RapidHashSet<Box<str>>>,
     stems: Option<Stems>,
-    ngrams: Option<Window>,
+    ngrams: Option<LastWords>,
     /// All ones below the number of bits.
     hash_mask: Option<u64>,
     /// None of the above: tokens go straight to the visitor.
@@ -80,7 +80,7 @@ struct Stems {
 
 /// The last few words, joined by spaces, and where each of them starts.
 #[derive(Clone)]
-struct Window {
+struct LastWords {
     min: usize,
     max: usize,
     text: String,
@@ -102,7 +102,7 @@ impl Stages {
             settings.stemming.as_deref().and_then(|name| frostem::Stemmer::try_from_name(name).ok());
         let stems = stemmer.map(|stemmer| Stems { stemmer, known: RapidHashMap::default() });
         let (min, max) = (usize::from(settings.ngrams.min), usize::from(settings.ngrams.max));
-        let ngrams = (max > 1).then(|| Window { min, max, text: String::new(), starts: Vec::new() });
+        let ngrams = (max > 1).then(|| LastWords { min, max, text: String::new(), starts: Vec::new() });
         let hash_mask = settings.hash_bits.map(|bits| (1 << bits) - 1);
         let nothing_to_do =
             stop_words.is_none() && stems.is_none() && ngrams.is_none() && hash_mask.is_none();
@@ -182,8 +182,8 @@ impl<V: Visitor> Staged<'_, V> {
 }
 
 /// Joins neighbours, if there is a window, and hands on what comes of it.
-fn join(window: &mut Option<Window>, hash_mask: Option<u64>, token: &str, visit: &mut impl Visitor) {
-    let Some(Window { min, max, text, starts }) = window else {
+fn join(window: &mut Option<LastWords>, hash_mask: Option<u64>, token: &str, visit: &mut impl Visitor) {
+    let Some(LastWords { min, max, text, starts }) = window else {
         return hash(hash_mask, token, visit);
     };
     if !starts.is_empty() {

@@ -42,7 +42,7 @@ enum Scanner {
     Characters(CharacterScanner),
 }
 
-/// Text is normalised in pieces of so many bytes, which end at a space if there is one.
+/// Text is normalised in pieces of this many bytes, which end at a space if there is one.
 const NORMALIZED_AT_ONCE: usize = 1 << 16;
 
 impl Tokenizer {

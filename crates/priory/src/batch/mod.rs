@@ -15,9 +15,9 @@ pub const MISSING: u32 = 0;
 
 /// Rows to observe, forget or score. The columns stand in the order of the schema.
 ///
-/// Whoever has rows [pushes](Batch::push) them; whoever has columns hands them over [as they are](Batch::from_columns). A
-/// reader fills the fields one batch after another, in the same memory: [`Batch::clear`] keeps the buffers. A batch that
-/// then does not fit together or not its schema is refused with an error wherever it is used.
+/// Rows are added one by one with [`Batch::push`]; whole columns are handed over with [`Batch::from_columns`]. A reader
+/// fills the fields one batch after another, in the same memory: [`Batch::clear`] keeps the buffers. A batch that then
+/// does not fit together or not its schema is refused with an error wherever it is used.
 #[derive(Debug, Clone, Default)]
 pub struct Batch {
     /// The number of the first row in its source, counted from 1; messages name rows by it.
@@ -222,7 +222,7 @@ impl Batch {
         self.first_row + row as u64
     }
 
-    /// About how many bytes the rows take, for whoever wants to keep some.
+    /// Roughly how many bytes the rows take.
     pub fn memory(&self) -> usize {
         let column = |column: &BatchColumn| match column {
             BatchColumn::Category(column) => column.memory(),
@@ -247,7 +247,7 @@ impl Batch {
         }
     }
 
-    /// The rows one after the other, in batches of at most so many; each is numbered as it is here. A batch that is small
+    /// The rows one after the other, in batches of at most this many; each is numbered as it is here. A batch that is small
     /// enough is its only piece, and is not copied.
     ///
     /// ```
@@ -401,7 +401,7 @@ impl BatchColumn {
         }
     }
 
-    /// Makes it so many rows; those that are new are missing.
+    /// Sets the number of rows; new ones are missing.
     pub(crate) fn resize(&mut self, rows: usize) {
         match self {
             BatchColumn::Category(column) => column.codes.resize(rows, MISSING),
@@ -435,7 +435,7 @@ fn pick<T: Copy>(values: &[T], rows: &[usize]) -> Vec<T> {
     rows.iter().map(|&row| values[row]).collect()
 }
 
-/// Refuses a batch of so many rows that has another number of something.
+/// Refuses a batch in which something does not have one entry for each of its rows.
 pub(crate) fn check_length(rows: usize, found: usize, what: impl FnOnce() -> String) -> Result<()> {
     if rows == found { Ok(()) } else { Err(Error::BatchLength { rows, found, what: what() }) }
 }

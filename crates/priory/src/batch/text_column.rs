@@ -316,7 +316,7 @@ struct Counter<'a> {
 }
 
 impl<'a> Counter<'a> {
-    /// Makes room for so many tokens.
+    /// Makes room for this many tokens.
     fn new(entries: &'a mut Vec<(u32, u32)>, rows: &[(usize, bool)], cleared: usize, tokens: usize) -> Self {
         let used = entries.len();
         entries.resize(used + tokens, (0, 0));

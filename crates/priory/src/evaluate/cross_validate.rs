@@ -154,8 +154,8 @@ impl FoldStatistics {
         Ok(FoldModels::new(0, models.collect::<Result<_>>()?, total.schema()))
     }
 
-    /// The model for one fold, for whoever wants to estimate several at once; `total` is what [`total`](Self::total) gives.
-    /// The fold is taken away from it and put back.
+    /// The model for one fold, so that several can be estimated in parallel; `total` is the result of
+    /// [`total`](Self::total). The fold is taken away from it and put back.
     ///
     /// # Errors
     /// As for [`models`](Self::models).

@@ -127,7 +127,7 @@ impl Evaluation {
         Ok(())
     }
 
-    /// Whether [`observe`](Self::observe) would take a batch, for whoever wants to know before scoring it.
+    /// Whether [`observe`](Self::observe) would accept a batch, to be checked before scoring it.
     ///
     /// # Errors
     /// If a weight is negative, not finite or above [`HEAVIEST_ROW`], or if there are not as many classes, weights or values
@@ -145,12 +145,12 @@ impl Evaluation {
         Ok(())
     }
 
-    /// Counts rows that nobody scored because their class is missing.
+    /// Counts rows that were not scored because their class is missing.
     pub fn skip(&mut self, rows: u64) {
         self.skipped += rows;
     }
 
-    /// Adds the predictions for a batch, with a baseline for each row. Each row stands for so many that are alike and
+    /// Adds the predictions for a batch, with a baseline for each row. Each row stands for this many that are alike and
     /// weigh one each; where there are no `copies`, for itself.
     fn observe_against<'a>(
         &mut self,

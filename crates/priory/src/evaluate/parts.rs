@@ -1,5 +1,5 @@
-//! The rows of a fold, and their evaluation. Rows that are alike are kept and scored once: tables of strings and of
-//! whole numbers hold many.
+//! The rows of each fold, and their evaluation. Equal rows, of which tables of strings and whole numbers have many, are
+//! stored and scored only once.
 
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
@@ -11,7 +11,7 @@ use crate::model::Model;
 use crate::posterior::rows_to_score;
 use crate::schema::Schema;
 
-/// A batch taken apart, fold by fold.
+/// A batch split by fold.
 #[derive(Debug, Clone)]
 pub struct FoldParts {
     parts: Vec<FoldPart>,
@@ -19,16 +19,16 @@ pub struct FoldParts {
 }
 
 impl FoldParts {
-    /// Takes a batch apart as [`Folds::assign`](super::Folds::assign) says.
+    /// Splits a batch by the folds that [`Folds::assign`](super::Folds::assign) has assigned.
     ///
     /// # Errors
-    /// If [`Evaluation::observe`] would refuse the batch, which is said here because the parts number their rows anew; or if
-    /// not each row has a fold or none assigned.
+    /// If [`Evaluation::observe`] would refuse the batch: this is checked here, while rows still have their own
+    /// numbers. Also if `assigned` does not have an entry for each row.
     pub fn new(batch: &Batch, assigned: &[Option<usize>]) -> Result<Self> {
         Self::with(batch, assigned, |_, _| Ok(()))
     }
 
-    /// The same, and shows all rows of each fold to `look`.
+    /// Like [`new`](Self::new), and also passes all rows of each fold to `look`.
     pub(super) fn with(
         batch: &Batch,
         assigned: &[Option<usize>],
@@ -56,7 +56,7 @@ impl FoldParts {
         self.skipped
     }
 
-    /// About how many bytes the rows take, for whoever wants to keep some.
+    /// Roughly how many bytes the rows take.
     pub fn memory(&self) -> usize {
         self.parts.iter().map(|part| part.kinds.memory() + size_of_val(&part.copies[..])).sum()
     }
@@ -66,9 +66,9 @@ impl FoldParts {
 #[derive(Debug, Clone)]
 pub struct FoldPart {
     fold: usize,
-    /// One row of each kind.
+    /// One row of each kind; equal rows are of one kind.
     kinds: Batch,
-    /// How many rows there are of each kind; empty if every row is one.
+    /// How many rows there are of each kind; empty if there is one of each.
     copies: Vec<u32>,
 }
 
@@ -85,7 +85,7 @@ impl FoldPart {
         self.fold
     }
 
-    /// Scores the rows, which are of a table with this schema, and adds the predictions to an evaluation. `baseline` is
+    /// Scores the rows, which have the columns of `schema`, and adds the predictions to an evaluation. `baseline` is
     /// the majority class of what the model was trained on.
     ///
     /// # Errors
@@ -105,7 +105,7 @@ impl FoldPart {
             let scores = model.score(&kinds)?;
             evaluation.unseen += match scores.unseen() {
                 0 => 0,
-                // Nobody knows which rows had them, and how many there are of these.
+                // The scores do not say which rows had unseen values, so rows are scored again with all their copies.
                 _ => unseen(model, &kinds, copies)?,
             };
             evaluation.observe_against(model.classes(), &kinds, copies, &scores, |_| baseline)?;
@@ -114,7 +114,7 @@ impl FoldPart {
     }
 }
 
-/// How many values of all rows were never met in training, given one row of each kind and how many there are of it.
+/// How many values were never met in training, counted over all copies of all rows.
 fn unseen(model: &Model, kinds: &Batch, copies: &[u32]) -> Result<u64> {
     let copies = |kind| copies.get(kind).map_or(1, |&copies| copies as usize);
     let rows: Vec<usize> = (0..kinds.rows).flat_map(|kind| std::iter::repeat_n(kind, copies(kind))).collect();
@@ -122,7 +122,7 @@ fn unseen(model: &Model, kinds: &Batch, copies: &[u32]) -> Result<u64> {
     pieces.map(|rows| Ok(model.score(&kinds.select(rows))?.unseen())).sum()
 }
 
-/// The rows of each fold, found in one pass whatever the number of folds.
+/// The rows of each fold, found in a single pass.
 fn by_fold(folds: usize, assigned: &[Option<usize>]) -> Vec<Vec<usize>> {
     let mut rows = vec![Vec::new(); folds];
     let dealt = assigned.iter().enumerate().filter_map(|(row, fold)| Some((row, (*fold)?)));
@@ -130,8 +130,8 @@ fn by_fold(folds: usize, assigned: &[Option<usize>]) -> Vec<Vec<usize>> {
     rows
 }
 
-/// One row of each kind, and how many there are. `None` where that would not be much less than all rows: rows with
-/// weights, or documents, are taken to be all different.
+/// The first row of each kind, and how many rows there are of it. `None` if that would not save much. Rows with weights
+/// or documents are assumed to be all different.
 fn kinds(batch: &Batch) -> Option<(Vec<usize>, Vec<u32>)> {
     if !batch.weights.is_empty() || batch.columns.iter().any(|column| matches!(column, BatchColumn::Text(_)))
     {
@@ -156,7 +156,7 @@ fn kinds(batch: &Batch) -> Option<(Vec<usize>, Vec<u32>)> {
     (kinds.len() < batch.rows / 8 * 7).then_some((kinds, copies))
 }
 
-/// A number for each row that is the same for rows that are alike, and nearly always another for others.
+/// A hash of each row: the same for equal rows, and nearly always different for others.
 fn hashes(batch: &Batch) -> Vec<u64> {
     let mix = |hash: &mut u64, value: u64| {
         *hash = (hash.rotate_left(23) ^ value).wrapping_mul(0x9e37_79b9_7f4a_7c15);

@@ -5,7 +5,7 @@
 //! as many scores as rows; when there are too many, their low bits are dropped, for the whole class alike, until
 //! they fit.
 //!
-//! Why no split or order shows in the result: the bits to drop are the fewest that leave at most so many distinct
+//! Why no split or order shows in the result: the bits to drop are the fewest that leave at most this many distinct
 //! scores. Scores only ever join, so a part never drops more than the whole; and dropping some bits first and the
 //! rest later is dropping all of them at once. So however the rows came together, the last look at the whole set
 //! drops the same bits and finds the same weights, which are exact.
@@ -24,7 +24,7 @@ const MOST_SCORES_TOGETHER: usize = 1 << 19;
 /// Entries that are collected before it is worth sorting them.
 const FEW_ENTRIES: usize = 64;
 
-/// How many distinct scores each of so many classes may keep. More classes never means more scores, as the
+/// How many distinct scores each of this many classes may keep. More classes never means more scores, as the
 /// argument above needs.
 pub(super) fn most_scores(classes: usize) -> usize {
     (MOST_SCORES_TOGETHER / classes.max(1)).clamp(FEW_ENTRIES, MOST_SCORES)

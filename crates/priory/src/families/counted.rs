@@ -8,7 +8,7 @@ use crate::moments::{Infinite, Observations, TableSums, Values};
 
 /// Some columns of a batch, as far as their rows count. All of them are summed at once, which is how sums are fast.
 pub(crate) struct CountedNumbers<'b> {
-    /// Where the columns stand in the schema, ascending.
+    /// Where the columns are in the schema, ascending.
     positions: Vec<usize>,
     values: Vec<Cow<'b, [f64]>>,
     classes: Vec<u32>,

@@ -85,7 +85,7 @@ impl FamilyLikelihood {
         }
     }
 
-    /// Where the columns stand in the batches that are scored.
+    /// Where the columns are in the batches that are scored.
     pub(crate) fn columns_mut(&mut self) -> &mut [usize] {
         match self {
             FamilyLikelihood::Categorical(column, _)

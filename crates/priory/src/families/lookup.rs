@@ -1,4 +1,5 @@
-//! Likelihoods that stand in a table: the row of a value is found, and added to the scores of whoever has the value.
+//! Likelihoods that are looked up in a table: the table's row of a value is added to the scores of every row with that
+//! value.
 
 use crate::moments::engine::vectorized;
 

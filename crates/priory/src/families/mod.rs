@@ -126,7 +126,7 @@ impl FamilyStatistics {
         }
     }
 
-    /// Where the columns stand that hold numbers.
+    /// The positions of the columns that hold numbers.
     pub(crate) fn number_columns(&self) -> &[usize] {
         match self {
             FamilyStatistics::Number(..) | FamilyStatistics::Group(_) => self.columns(),
@@ -229,7 +229,7 @@ impl FamilyStatistics {
         }
     }
 
-    /// Whether every weight can be halved so many times without losing a bit. Sums of numbers always can.
+    /// Whether every weight can be halved this many times without losing a bit. Sums of numbers always can.
     pub(crate) fn can_be_halved(&self, times: u32) -> bool {
         match self {
             FamilyStatistics::Category(_, category) => category.counts.can_be_halved(times),

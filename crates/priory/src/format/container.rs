@@ -233,7 +233,7 @@ impl<'a> Container<'a> {
         Ok(self.take_array(name, ElementKind::U16, 1, u16::from_le_bytes)?.1)
     }
 
-    /// An array of u32 with so many dimensions: its shape and its values.
+    /// An array of u32 with this many dimensions: its shape and its values.
     pub(crate) fn take_u32(&mut self, name: &str, dimensions: usize) -> Result<(Vec<usize>, Vec<u32>)> {
         self.take_array(name, ElementKind::U32, dimensions, u32::from_le_bytes)
     }
@@ -242,7 +242,7 @@ impl<'a> Container<'a> {
         Ok(self.take_array(name, ElementKind::U64, 1, u64::from_le_bytes)?.1)
     }
 
-    /// An array of finite f64 with so many dimensions: its shape and its values.
+    /// An array of finite f64 with this many dimensions: its shape and its values.
     pub(crate) fn take_f64(&mut self, name: &str, dimensions: usize) -> Result<(Vec<usize>, Vec<f64>)> {
         let (shape, values) = self.take_array(name, ElementKind::F64, dimensions, f64::from_le_bytes)?;
         if values.iter().any(|x| !x.is_finite()) {
@@ -265,7 +265,7 @@ impl<'a> Container<'a> {
         })
     }
 
-    /// Refuses a container in which something is left that nobody asked for.
+    /// Refuses a container with sections that were not read, since they are unknown.
     pub(crate) fn finish(mut self) -> Result<()> {
         for (name, section) in std::mem::take(&mut self.layout.sections) {
             if !name.starts_with(PADDING) {
@@ -312,7 +312,7 @@ impl<'a> Container<'a> {
     }
 }
 
-/// Some bytes of a file. Sections are mostly taken as they stand, and may be many and short: a read is for several of them.
+/// Some bytes of a file. Sections are mostly taken as they are, and may be many and short: a read is for several of them.
 struct ReadAhead<'a> {
     file: &'a dyn FileParts,
     start: u64,

@@ -61,7 +61,7 @@ pub(super) struct Placed {
 
 /// A piece of a section that has a checksum.
 pub(super) struct Block {
-    /// Where it stands in the file.
+    /// Where it is in the file.
     pub(super) start: u64,
     pub(super) length: usize,
     sum: u32,

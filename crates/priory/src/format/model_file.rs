@@ -165,7 +165,7 @@ impl Words<'_> {
         Ok(())
     }
 
-    /// Where a token stands among all, if it does.
+    /// The position of a token among all, if it is there.
     fn find(&self, token: &str) -> Result<Option<usize>> {
         let (_, tokens) = self.parts.array(&self.section("ends"))?;
         let (mut from, mut to) = (0, tokens);

@@ -93,7 +93,7 @@ impl CodeSums {
         self.columns[column].len() / self.classes.max(1)
     }
 
-    /// The weights of so many codes of a column, class after class.
+    /// The weights of this many codes of a column, class after class.
     pub fn counts(&self, column: usize, codes: usize) -> Vec<f64> {
         let cells = &self.columns[column];
         let value = |class: usize, code: usize| {
@@ -137,7 +137,7 @@ impl CodeSums {
     }
 }
 
-/// log P(code | class) of a column from its counts, class after class: so many codes each, and one more for all beyond
+/// log P(code | class) of a column from its counts, class after class: this many codes each, and one more for all beyond
 /// them.
 pub fn code_log_likelihood(counts: &[f64], codes: usize, pseudocount: f64) -> Vec<f64> {
     let mut logs = Vec::with_capacity(counts.len() + counts.len() / codes.max(1));
@@ -166,7 +166,7 @@ impl CodeScores {
         CodeScores { start: log_prior.to_vec(), columns: Vec::new() }
     }
 
-    /// Adds a column: log P(code | class) of so many codes, class after class, and what stands for all beyond them.
+    /// Adds a column: log P(code | class) of this many codes, class after class, and what stands for all beyond them.
     pub fn push(&mut self, logs: &[f64], beyond: &[f64]) {
         let classes = self.start.len();
         let codes = logs.len() / classes.max(1);

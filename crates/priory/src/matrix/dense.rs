@@ -2,9 +2,9 @@
 
 use crate::moments::engine::vectorized;
 
-/// So many rows are scored side by side, so that the parameters of a class are fetched once for all of them.
+/// This many rows are scored side by side, so that the parameters of a class are fetched once for all of them.
 const ROWS: usize = 4;
-/// So many columns are added side by side.
+/// This many columns are added side by side.
 const LANES: usize = 8;
 
 /// Writes start + Σ term(x, parameters) of every row and class. The parameters stand class after class, one of each kind

@@ -1,6 +1,6 @@
 //! Labels that are whole numbers, turned into codes; and rows in the order of their codes.
 
-/// The different labels in ascending order, and for each label where it stands among them; `None` if they lie so far
+/// The different labels in ascending order, and for each label where it is among them; `None` if they lie so far
 /// apart that sorting is the better way.
 ///
 /// ```

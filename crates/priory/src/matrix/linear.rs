@@ -22,7 +22,7 @@ pub struct LinearScores {
     finite: bool,
 }
 
-/// The weights of so many entries ahead are asked for: most words are rare, and theirs come from far away.
+/// Weights are prefetched this many entries ahead, because those of rare words are not in the cache.
 const AHEAD: usize = 16;
 
 impl LinearScores {

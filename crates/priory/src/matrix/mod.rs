@@ -31,7 +31,7 @@ pub use sparse::{Index, SparseRow, SparseRows};
 
 use crate::posterior::{argmax, divide_by_sum, exponentiate, largest, log_sum};
 
-/// What a number, or where it stands, may not be.
+/// What is wrong with a number or its position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InvalidEntry {
     /// Infinite, or NaN.
@@ -87,7 +87,7 @@ pub fn above(x: f64, threshold: f64) -> f64 {
     if x.is_finite() { f64::from(u8::from(x > threshold)) } else { x }
 }
 
-/// Turns log-joints, so many classes a row, into log P(class | x).
+/// Turns log-joints, this many classes a row, into log P(class | x).
 pub fn normalize_log(scores: &mut [f64], classes: usize) {
     for row in scores.chunks_exact_mut(classes) {
         let log_evidence = log_sum(row.iter().copied());
@@ -95,7 +95,7 @@ pub fn normalize_log(scores: &mut [f64], classes: usize) {
     }
 }
 
-/// Turns log-joints, so many classes a row, into P(class | x); they are NaN if every class calls the row impossible.
+/// Turns log-joints, this many classes a row, into P(class | x); they are NaN if every class calls the row impossible.
 pub fn normalize(scores: &mut [f64], classes: usize) {
     for row in scores.chunks_exact_mut(classes) {
         let largest = largest(row.iter().copied());

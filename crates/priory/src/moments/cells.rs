@@ -1,9 +1,9 @@
-//! A table of exact sums, of which any cell can be added to at any time.
+//! A table of exact sums, any of which can be added to at any time.
 //!
-//! Most of what is counted is whole, and an i32 holds it; when it is full, what it held goes into a [`ExactSum`]. Fractions go
-//! beside it in fixed point, as multiples of 2^-80 in an i128, which holds every f64 from 2^-28 to 2^40 with all its bits.
-//! What fits neither is rare, and goes into the [`ExactSum`] as well. So a sum costs about as much as one that rounds, and
-//! never does.
+//! Most of what is counted is a whole number and is summed in an i32; before that overflows, its contents move into an
+//! [`ExactSum`]. Fractions are summed separately in fixed point, as multiples of 2^-80 in an i128, which holds every
+//! f64 from 2^-28 to 2^40 with all its bits. Numbers that fit neither are rare and go into the [`ExactSum`] as well. So
+//! a sum costs about as much as an ordinary one, but never rounds.
 
 use std::collections::BTreeMap;
 
@@ -11,14 +11,14 @@ use crate::exact::ExactSum;
 
 /// Fractions are multiples of 2^-80.
 const FRACTION_BITS: i32 = 80;
-/// Whole numbers up to here, 2^26, go into an i32: it is full after 32 of them at the earliest.
+/// Whole numbers up to this one go into an i32, which can hold at least 31 of them.
 pub(crate) const LARGEST_WHOLE: f64 = 67_108_864.0;
 
-/// Exact sums in a row, each zero at first.
+/// A list of exact sums, each zero at first.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Cells {
     whole: Vec<i32>,
-    /// Empty as long as everything was whole.
+    /// The sums of fractions; empty as long as everything was whole.
     fraction: Vec<i128>,
     rest: BTreeMap<usize, ExactSum>,
 }
@@ -32,7 +32,7 @@ impl Cells {
         self.whole.len()
     }
 
-    /// Makes room for so many cells; what is new is zero.
+    /// Makes room for this many cells; new ones are zero.
     pub(crate) fn grow(&mut self, length: usize) {
         self.whole.resize(length.max(self.whole.len()), 0);
         if !self.fraction.is_empty() {
@@ -55,7 +55,7 @@ impl Cells {
     #[inline]
     pub(crate) fn add_product(&mut self, cell: usize, w: f64, x: f64) {
         let product = w * x;
-        // What rounding cut off is a number as well, unless it is too small for one.
+        // The rounding error of the product is an f64 as well, unless it is too small to be one.
         const SAFE: f64 = 1e-270;
         let error = w.mul_add(x, -product);
         if error == 0.0 && (product.abs() > SAFE || w == 0.0 || x == 0.0) {
@@ -75,7 +75,7 @@ impl Cells {
         }
     }
 
-    /// Puts what a full cell holds aside, and goes on from x.
+    /// Moves the contents of a full cell into its [`ExactSum`], and starts again from x.
     #[cold]
     fn begin_anew(&mut self, cell: usize, x: i32) {
         let full = std::mem::replace(&mut self.whole[cell], x);
@@ -108,7 +108,7 @@ impl Cells {
         }
     }
 
-    /// Adds what `other` has: cell i of it to our cell `to(i)`.
+    /// Adds cell i of `other` to our cell `to(i)`, for every i.
     pub(crate) fn merge(&mut self, other: &Cells, to: impl Fn(usize) -> usize) {
         for (i, &x) in other.whole.iter().enumerate().filter(|(_, x)| **x != 0) {
             match self.whole[to(i)].checked_add(x) {
@@ -130,7 +130,7 @@ impl Cells {
         }
     }
 
-    /// A cell, exactly.
+    /// The exact sum of a cell.
     pub(crate) fn exact(&self, cell: usize) -> ExactSum {
         let mut sum = self.rest.get(&cell).cloned().unwrap_or_default();
         sum.add_whole(self.whole[cell].into(), 0);
@@ -151,8 +151,8 @@ impl Cells {
         (0..self.len()).map(|cell| self.value(cell)).collect()
     }
 
-    /// Appends the canonical bytes: how many cells there are, a bit for each that says whether it holds something, and then
-    /// those that do.
+    /// Appends the canonical bytes: how many cells there are, a bit for each that says whether it is not zero, and then
+    /// those that are not.
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(&(self.len() as u64).to_le_bytes());
         let bits = out.len();
@@ -172,7 +172,7 @@ impl Cells {
         if u64::from_le_bytes(written) != length as u64 {
             return None;
         }
-        // Every cell has its bit in these bytes, so that no more room is made than they can speak of.
+        // Every cell has a bit in these bytes, so the allocation is bounded by the size of the input.
         let (bits, rest) = rest.split_at_checked(length.div_ceil(8))?;
         *bytes = rest;
         let mut cells = Cells::new(length);
@@ -189,7 +189,7 @@ impl Cells {
         Some(cells)
     }
 
-    /// Brings what fits out of the slow corner.
+    /// Moves what fits from the [`ExactSum`]s back into the fast representations.
     fn sort_out(&mut self) {
         for (cell, sum) in std::mem::take(&mut self.rest) {
             let value = sum.value();

@@ -8,8 +8,8 @@
 use super::pieces::{Target, add_rows};
 use super::products::dots;
 
-/// Bytes between the row that is added and the row that is asked for: far enough for the memory to deliver in
-/// time, near enough for the first-level cache to keep it.
+/// Bytes between the row that is added and the row that is prefetched: far enough to arrive in time, near enough to
+/// stay in the first-level cache.
 const AHEAD: usize = 8192;
 
 /// The instructions to use.
@@ -129,19 +129,19 @@ fn add_rows_avx2(rows: &[f64], columns: usize, classes: &[u32], target: Target<'
     add_rows::<true>(rows, columns, classes, target);
 }
 
-/// Asks for the memory that lies a little after `row`.
+/// Prefetches the memory a little after `row`.
 #[inline(always)]
 pub(super) fn prefetch(row: &[f64]) {
     ask_after(row, AHEAD);
 }
 
-/// Asks for memory that is needed soon.
+/// Prefetches memory that is needed soon.
 #[inline(always)]
 pub(crate) fn ask<T>(values: &[T]) {
     ask_after(values, 0);
 }
 
-/// Asks for the memory that lies so many bytes after some values, where there is a way to ask.
+/// Prefetches the memory this many bytes after some values, on processors that support it.
 #[inline(always)]
 #[cfg_attr(target_arch = "x86_64", expect(unsafe_code, reason = "takes an address"))]
 fn ask_after<T>(values: &[T], bytes: usize) {

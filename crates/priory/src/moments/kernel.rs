@@ -1,9 +1,9 @@
-//! Whole tables, a block of rows at a time.
+//! Exact sums of whole tables, one block of rows at a time.
 //!
 //! Every row is added to the sums of its class as it comes from memory, all columns in one loop
-//! ([`add_rows`](super::pieces::add_rows)). Around that loop happens what is rare: sums go over into [`ExactSum`] before
-//! they could round, what the loop left over is added on its own, and a column of which much is left over gets
-//! another scale. None of this shows in the result, since every sum is exact.
+//! ([`add_rows`](super::pieces::add_rows)). The code around that loop deals with what is rare: sums are moved into
+//! [`ExactSum`]s before they could round, remainders that the loop left over are added separately, and a column with
+//! many remainders gets another scale. None of this shows in the result, since every sum is exact.
 
 use std::collections::HashMap;
 
@@ -15,10 +15,10 @@ use crate::exact::ExactSum;
 /// The class of a row that is not to be counted.
 pub const NO_CLASS: u32 = u32::MAX;
 
-/// Bytes of a block: columns that are transposed a block at a time stay in the first two caches.
+/// How many bytes a block has: few enough for a block that is transposed to stay in the first two levels of cache.
 const BLOCK: usize = 1 << 16;
 
-/// f64 in a cache line. Sums begin at multiples of it.
+/// How many f64 fit into a cache line. Sums begin at multiples of it.
 const LINE: usize = 8;
 
 /// Rows whose moments are wanted.
@@ -35,7 +35,7 @@ pub struct Observations<'a> {
 /// Numbers of a table, in either order.
 #[derive(Debug, Clone, Copy)]
 pub enum Values<'a> {
-    /// Row after row, so many columns each.
+    /// Row after row, with this many columns each.
     Rows(&'a [f64], usize),
     /// Column after column.
     Columns(&'a [&'a [f64]]),
@@ -78,7 +78,7 @@ impl Observations<'_> {
         Ok(self.sums(classes)?.moments())
     }
 
-    /// The same, to be added to moments that there are already. See [`moments`](Self::moments).
+    /// Like [`moments`](Self::moments), but returns sums that can be added to existing moments.
     pub(crate) fn sums(&self, classes: usize) -> Result<TableSums, Infinite> {
         self.check(classes);
         let (columns, engine) = (self.values.columns(), Engine::available()[0]);
@@ -185,7 +185,8 @@ impl Groups {
     }
 }
 
-/// What the rows of a table came to. To add it to moments is faster than to make moments of it first.
+/// The sums of the rows of a table. Adding them to existing moments directly is faster than making moments of them
+/// first.
 pub(crate) struct TableSums {
     columns: usize,
     classes: usize,
@@ -219,7 +220,7 @@ impl TableSums {
     }
 }
 
-/// What one column of a table came to.
+/// The sums of one column of a table.
 #[derive(Clone, Copy)]
 pub(crate) struct ColumnSums<'a> {
     sums: &'a TableSums,
@@ -245,18 +246,18 @@ pub(super) struct Sweep {
     classes: usize,
     scales: Vec<Scale>,
     limits: Aligned,
-    /// For every class the [`SUMS`] of every column, those of a kind side by side.
+    /// For every class the [`SUMS`] of every column; sums of the same kind are side by side.
     sums: Aligned,
-    /// Rows in the sums of each class.
+    /// How many rows have gone into the present sums of each class.
     pending: Vec<usize>,
     /// Rows of each class.
     rows: Vec<u64>,
-    /// Values left over in each column, in the present block.
+    /// How many values of each column were left over in the present block.
     leftover: Vec<usize>,
     cells: Vec<ExactPart>,
 }
 
-/// What has left the sums, of one column and class.
+/// What was moved out of the sums of one column and class.
 #[derive(Clone, Default)]
 struct ExactPart {
     missing: u64,
@@ -265,7 +266,7 @@ struct ExactPart {
 }
 
 impl Sweep {
-    /// There is a column at least.
+    /// There must be at least one column.
     pub(super) fn over(
         values: Values<'_>,
         ids: &[u32],
@@ -309,7 +310,7 @@ impl Sweep {
         self.columns.next_multiple_of(LINE)
     }
 
-    /// Adds a block of rows, `stride` values each. What stands beyond the columns is zero.
+    /// Adds a block of rows of `stride` values each; those beyond the last column are zero.
     fn add(&mut self, block: &[f64], stride: usize, ids: &[u32], engine: Engine) -> Result<(), Infinite> {
         self.choose_scales(block, stride);
         self.make_room(ids);
@@ -341,7 +342,7 @@ impl Sweep {
         infinite.map_or(Ok(()), Err)
     }
 
-    /// Gives every column a scale, at first, and later another one to those of which much was left over.
+    /// Chooses the scales of all columns at first, and later new ones for columns that left many values over.
     fn choose_scales(&mut self, block: &[f64], stride: usize) {
         let first = self.scales.is_empty();
         self.scales.resize(self.columns, Scale::SMALLEST);
@@ -399,7 +400,7 @@ impl Sweep {
         sums.iter_mut().step_by(width).zip(origins).for_each(|(sum, origin)| *sum = origin);
     }
 
-    /// Adds what one column and class came to.
+    /// Adds the sums of one column and class to its moments.
     fn add_to(&self, column: usize, class: usize, moments: &mut Moments) {
         let cell = &self.cells[column * self.classes + class];
         moments.weight.add_count(self.rows[class] - cell.missing);
@@ -415,7 +416,7 @@ impl Sweep {
 }
 
 impl ExactPart {
-    /// Adds what the sums lack of a value of which they hold all but the rest.
+    /// Adds the remainder of a value of which the sums hold everything else.
     fn complete(&mut self, x: f64, rest: f64) {
         let held = x - rest;
         self.sum.add(rest);
@@ -440,7 +441,7 @@ fn add_pieces<'a>(
     }
 }
 
-/// A scale that suits these values: all but one in 64 of them lie below, so that a few monsters do not matter.
+/// A scale that suits these values: all but one in 64 of them lie below it, so that a few huge values do not matter.
 pub(super) fn scale_for(values: impl Iterator<Item = f64>) -> Scale {
     let mut scales: Vec<Scale> = values.filter(|x| x.is_finite() && *x != 0.0).map(Scale::above).collect();
     match scales.len() {
@@ -449,7 +450,7 @@ pub(super) fn scale_for(values: impl Iterator<Item = f64>) -> Scale {
     }
 }
 
-/// Writes some rows of columns as rows, padded with zeros to `stride` values each.
+/// Transposes columns into rows, each padded with zeros to `stride` values.
 fn transpose(columns: &[&[f64]], start: usize, rows: usize, stride: usize, out: &mut Vec<f64>) {
     out.resize(rows * stride, 0.0);
     let zeros = vec![0.0; rows];
@@ -464,7 +465,7 @@ fn transpose(columns: &[&[f64]], start: usize, rows: usize, stride: usize, out: 
     }
 }
 
-/// Zeros that begin with a cache line, so that no vector of sums straddles two.
+/// Zeros that are aligned to a cache line, so that no vector of sums straddles two lines.
 struct Aligned {
     buffer: Vec<f64>,
     start: usize,

@@ -7,7 +7,7 @@
 //!
 //! The sums are exact for every finite value and every finite weight, whole or not. So merging is associative and
 //! commutative and subtracting undoes adding, to the last bit; mean and variance are the f64 nearest to their true
-//! values, however far from zero the data lie. Only reading rounds, and only once.
+//! values, however far from zero the data lie. Rounding happens only when a result is read, and only once.
 //!
 //! [`Observations::moments`] sums whole tables at about the speed of memory, and
 //! [`Observations::products`] gives the Σ w x y of their pairs of columns, from which covariances follow in the same way.
@@ -138,7 +138,8 @@ pub(crate) fn covariance(
     round::round_ratio(&numerator, &(&n * &n), exponent - 2 * n_exponent)
 }
 
-/// Whether two columns could have these sums: no product of theirs is larger than the squares allow (Cauchy and Schwarz).
+/// Whether any two columns could have these sums: the sum of products may not exceed what the sums of squares allow
+/// (Cauchy and Schwarz).
 pub(crate) fn is_possible_pair(
     weight: &ExactSum,
     sums: [&ExactSum; 2],

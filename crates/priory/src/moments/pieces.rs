@@ -1,6 +1,6 @@
 //! The inner loop: exact sums of x and x² in plain f64.
 //!
-//! A value below 2^E is cut into three pieces of at most 22 bits, and a rest that is nearly always zero:
+//! A value below 2^E is cut into three pieces of at most 22 bits and a remainder, `rest`, that is nearly always zero:
 //!
 //! ```text
 //! x = a + b + c + rest       a: x to the nearest 2^(E−21),  b: x − a to the nearest 2^(E−43),  c: … 2^(E−65)
@@ -21,7 +21,7 @@
 use super::engine::prefetch;
 use super::kernel::NO_CLASS;
 
-/// As many rows can be summed before the products could round.
+/// How many rows can be summed before the sums of products could round.
 pub(super) const MOST_ROWS: usize = 1 << 11;
 
 /// Sums of one column and class: Σa, Σb, Σc, Σa², Σb², Σc², Σab, Σac, Σbc.
@@ -42,7 +42,7 @@ impl Scale {
         Scale(exponent).clamp(Scale::SMALLEST, Scale::LARGEST)
     }
 
-    /// What a value must stay below to be cut.
+    /// Only values below this limit are cut into pieces.
     pub(super) fn limit(self) -> f64 {
         power(self.0)
     }
@@ -88,7 +88,7 @@ pub(super) fn add_rows<const FUSED: bool>(rows: &[f64], columns: usize, classes:
         let (a, b, c) = (next(), next(), next());
         let (aa, bb, cc) = (next(), next(), next());
         let (ab, ac, bc) = (next(), next(), next());
-        // All cut to one length, or else the compiler would not know that no index is out of bounds.
+        // Slices of equal length let the compiler see that no index is out of bounds.
         let (row, limits, rests) = (&row[..columns], &limits[..columns], &mut rests[..columns]);
         if add_row::<FUSED>(row, limits, rests, a, b, c, aa, bb, cc, ab, ac, bc) {
             leftover(number, row, rests);
@@ -96,7 +96,7 @@ pub(super) fn add_rows<const FUSED: bool>(rows: &[f64], columns: usize, classes:
     }
 }
 
-/// Adds one row, all slices being of one length; returns whether there are rests.
+/// Adds one row; all slices have the same length. Returns whether any value left a rest.
 ///
 /// This is the loop that takes all the time. The compiler turns it into vector instructions, several columns at
 /// once, because nothing in it branches.

@@ -1,4 +1,4 @@
-//! Exact Σ w x y of pairs of columns: what covariances are made of.
+//! Exact Σ w x y of pairs of columns, from which covariances follow.
 //!
 //! Rows of one class are taken a block at a time, and every value is cut into the pieces of [`super::pieces`]:
 //!
@@ -16,22 +16,23 @@ use super::kernel::{Groups, Infinite, NO_CLASS, Observations, Values, scale_for}
 use super::pieces::{MOST_ROWS, add_product};
 use crate::exact::ExactSum;
 
-/// Rows of a block: the pieces of a column stay in the first-level cache while they meet those of all others.
+/// How many rows a block has: few enough for the pieces of a column to stay in the first-level cache while they are
+/// multiplied with those of all other columns.
 const BLOCK_ROWS: usize = 512;
 const _: () = assert!(BLOCK_ROWS <= MOST_ROWS, "or else the sums would round");
 
-/// For fewer rows than this, cutting takes longer than adding product by product.
+/// With fewer rows than this, cutting into pieces takes longer than adding products one by one.
 const FEW_ROWS: usize = 12;
 
 /// Pieces are filled up with zeros to a multiple of this many, the most that a processor takes at once.
 const MOST_LANES: usize = 8;
 
-/// How many pairs there are of so many columns.
+/// How many pairs this many columns have.
 pub(crate) const fn pair_count(columns: usize) -> usize {
     columns * columns.saturating_sub(1) / 2
 }
 
-/// Where the pair of columns i and j stands, j below i.
+/// The index of the pair of columns i and j, where j < i.
 pub(crate) const fn pair(i: usize, j: usize) -> usize {
     i * (i - 1) / 2 + j
 }
@@ -139,7 +140,7 @@ fn add_row(values: &Values<'_>, row: usize, weight: f64, products: &mut [ExactSu
 /// Some rows, each of their columns cut into pieces.
 struct Block {
     columns: Vec<Pieces>,
-    /// Rows and columns of the values that are more than their pieces.
+    /// Row and column of each value that is not the sum of its pieces.
     left: Vec<(usize, usize)>,
 }
 
@@ -182,7 +183,7 @@ impl Block {
             let (x, x_held) = self.columns[i].at(row);
             for (j, column) in self.columns.iter().enumerate() {
                 let (y, y_held) = column.at(row);
-                // Two values that are both more than their pieces are met twice and counted once.
+                // If both values have a rest, the pair is met twice but must be counted once.
                 if j == i || y != y_held && j < i {
                     continue;
                 }
@@ -206,7 +207,7 @@ impl Pieces {
         let length = values.len().next_multiple_of(MOST_LANES);
         let mut pieces = [0, 1, 2].map(|_| vec![0.0; length]);
         let mut used = 0;
-        // Values that are not below the limit are left whole.
+        // Values that are not below the limit are not cut.
         let mut rests: Vec<f64> = values.iter().map(|&x| if x.abs() < limit { x } else { 0.0 }).collect();
         for (level, (pieces, origin)) in pieces.iter_mut().zip(origins).enumerate() {
             for (rest, piece) in rests.iter_mut().zip(&mut *pieces) {
@@ -227,7 +228,7 @@ impl Pieces {
         std::array::from_fn(|i| self.pieces[i].as_slice())
     }
 
-    /// A value, and what the pieces hold of it.
+    /// A value, and the sum of its pieces.
     fn at(&self, row: usize) -> (f64, f64) {
         (self.values[row], self.values[row] - self.rests[row])
     }

@@ -9,7 +9,7 @@ pub struct Tick {
     pub label: String,
 }
 
-/// At most about so many round numbers between two ends: multiples of 1, 2 or 5 times a power of ten.
+/// At most about this many round numbers between two ends: multiples of 1, 2 or 5 times a power of ten.
 pub fn ticks(low: f64, high: f64, most: usize) -> Vec<Tick> {
     let rough = (high - low) / most.max(1) as f64;
     if !(rough > 0.0 && rough.is_finite()) {

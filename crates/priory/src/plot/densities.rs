@@ -37,7 +37,7 @@ pub struct Bins {
     pub heights: Vec<Vec<f64>>,
 }
 
-/// Each point of a curve is the mean of so many, so that a narrow peak is not missed.
+/// Each point of a curve is the mean of this many, so that a narrow peak is not missed.
 const SAMPLES: usize = 4;
 
 impl Densities {

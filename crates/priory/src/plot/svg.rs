@@ -90,7 +90,7 @@ fn description(picture: &Picture) -> String {
     format!("Shown: {}.", picture.panels.iter().map(about).collect::<Vec<_>>().join("; "))
 }
 
-/// Where a panel that is alone stands, and how high the picture is.
+/// The position of a single panel, and the height of the picture.
 fn single_frame(panel: &Panel, top: f64) -> (Vec<Frame>, f64) {
     let (left, height) = match &panel.drawing {
         Drawing::Densities(_) => (LEFT, 260.0),
@@ -207,7 +207,7 @@ fn draw_densities(svg: &mut Svg, frame: Frame, densities: &Densities, classes: &
         }
         svg.path(&line, &line_class(class));
     }
-    // They may begin to the left of the frame, where nothing else stands.
+    // They may begin to the left of the frame, where nothing else is.
     let notes = cut(&densities.notes(classes), (frame.width + LEFT) / LETTER);
     if !notes.is_empty() {
         svg.text(frame.x + frame.width, frame.y + frame.height + 36.0, "soft end", &notes);

@@ -4,11 +4,12 @@ use std::hash::{BuildHasher, Hasher};
 
 use super::Cell;
 
-/// Where each cell stands: a table of ids, twice as large as it is full, searched from the place that the hash says.
+/// A hash table from cells to their ids, with linear probing, at most half full.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Index {
     slots: Vec<u32>,
-    /// Seeded at random, so that nobody can prepare numbers that all collide. It decides nothing but speed.
+    /// The seed of the hash, chosen at random so that nobody can prepare numbers that all collide. It affects nothing
+    /// but speed.
     seed: Seed,
 }
 
@@ -30,7 +31,7 @@ impl Index {
         index
     }
 
-    /// Spreads a cell over the slots, of which there are a power of two.
+    /// The slot at which the search for a cell starts. The number of slots is a power of two.
     #[inline]
     fn start(&self, (key, class): Cell) -> usize {
         let mixed = key ^ u64::from(class).rotate_left(40) ^ self.seed.0;
@@ -69,7 +70,7 @@ impl Index {
         self.slots[slot]
     }
 
-    /// Makes room for so many cells, these among them.
+    /// Makes room for `many` cells in all, including these.
     pub(super) fn make_room(&mut self, cells: &[Cell], many: usize) {
         let slots = (2 * (many + 1)).next_power_of_two();
         if slots <= self.slots.len() {

@@ -1,6 +1,6 @@
-//! Keys: the bits of numbers, turned so that they sort as numbers do, without the lowest few.
+//! Keys: the bits of a number, rearranged so that they sort as numbers do, and without the lowest few.
 
-/// The bits of the size of a number, which sort as sizes do.
+/// The bits of the magnitude of a number; they sort as magnitudes do.
 #[inline]
 pub(super) fn size(x: f64) -> u64 {
     x.to_bits() & !SIGN
@@ -8,13 +8,13 @@ pub(super) fn size(x: f64) -> u64 {
 
 const SIGN: u64 = 1 << 63;
 
-/// The size of the numbers of a cell, in bits without the lowest, and whether they are negative.
+/// The magnitude that the numbers of a cell share, without the dropped bits, and whether they are negative.
 pub(super) fn size_of(key: u64, level: u32) -> (u64, bool) {
     let zero = SIGN >> level;
     if key >= zero { (key - zero, false) } else { (zero - 1 - key, true) }
 }
 
-/// The key of the cell of numbers of this size and sign.
+/// The key of the cell of numbers with this magnitude and sign.
 pub(super) fn key_of(size: u64, is_negative: bool, level: u32) -> u64 {
     let zero = SIGN >> level;
     if is_negative { zero - 1 - size } else { zero + size }
@@ -27,21 +27,21 @@ pub(super) fn number(key: u64, level: u32) -> f64 {
     if x.is_finite() { x } else { f64::MAX.copysign(x) }
 }
 
-/// How far the numbers of a cell lie apart, as far as they are finite.
+/// The width of a cell, counting only its finite numbers.
 pub(super) fn width(key: u64, level: u32) -> f64 {
     let low = key << level;
     let end = |bits: u64| from_bits(bits).clamp(-0.5 * f64::MAX, 0.5 * f64::MAX);
     end(low | ((1_u64 << level) - 1)) - end(low)
 }
 
-/// Whether any finite number is in this cell: the one nearest to zero is.
+/// Whether a cell holds any finite number. If so, the one nearest to zero is finite.
 pub(super) fn is_of_numbers(key: u64, level: u32) -> bool {
     let low = key << level;
     let high = low | ((1_u64 << level) - 1);
     from_bits(low).is_finite() || from_bits(high).is_finite()
 }
 
-/// The number with these turned bits.
+/// The number whose rearranged bits these are.
 fn from_bits(bits: u64) -> f64 {
     f64::from_bits(if bits >> 63 == 1 { bits & !(1 << 63) } else { !bits })
 }

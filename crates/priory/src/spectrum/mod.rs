@@ -1,15 +1,15 @@
 //! The spectrum: how much each number of a column weighs in each class, as finely as a bounded table can tell.
 //!
-//! A number is known by its **key**: the bits of its f64, turned so that they sort as numbers do, without the lowest
-//! few. How many are dropped, the **level**, is the least number for which the column has at most [`MOST_SPECTRUM_CELLS`]
-//! different pairs of key and class, or where there are thousands of classes the highest, at which only the sign of a
-//! number is left. So the level depends on nothing but the set of numbers and classes, and any split
-//! or order of the rows gives the same spectrum. Columns with few different numbers are kept as they are; timestamps
-//! keep what tells them apart, however far from zero they lie; heavy tails keep about the same relative precision
-//! everywhere.
+//! A number is known by its **key**: the bits of its f64, rearranged so that they sort as numbers do, without the
+//! lowest few. The number of dropped bits is the **level**. It is the lowest at which the column has at most
+//! [`MOST_SPECTRUM_CELLS`] different pairs of key and class. With thousands of classes no level may be low enough; then
+//! it is the highest, at which only the sign of a number is left. The level therefore depends on nothing but the set of
+//! numbers and classes, and any split or order of the rows gives the same spectrum. Columns with few different numbers
+//! are kept exactly. Timestamps keep the bits that tell them apart, however far from zero they lie. Heavy tails have
+//! about the same relative precision everywhere.
 //!
-//! Weights are exact. What was dropped is not: forgetting takes the weights back to the last bit, but a level that the
-//! forgotten rows had raised stays where it is.
+//! Weights are exact, but dropped bits are lost: forgetting restores the weights to the last bit, but a level that the
+//! forgotten rows raised stays.
 
 mod index;
 mod key;
@@ -25,10 +25,10 @@ use crate::exact::ExactSum;
 use crate::numerics::{bits_to_drop, ordered_bits};
 use crate::tally::Tally;
 
-/// More cells than this are not kept: the numbers are told apart less finely instead.
+/// The most cells that are kept. If there are more, numbers are told apart less finely.
 pub(crate) const MOST_SPECTRUM_CELLS: usize = 1 << 12;
 
-/// The lowest bits that can be dropped: at this level only the sign is left.
+/// The most bits that can be dropped: at this level only the sign is left.
 pub(crate) const MOST_DROPPED: u32 = 63;
 
 /// A key and a class.
@@ -50,21 +50,22 @@ pub(crate) struct Spectrum {
 pub(crate) struct Weighed {
     pub(crate) value: f64,
     pub(crate) weight: f64,
-    /// The width of the cell; zero if the number is known as it was.
+    /// The width of the cell; zero if the number is known exactly.
     pub(crate) width: f64,
 }
 
-/// Rows that are looked up together: what one lookup waits for, the next need not.
+/// How many rows are looked up together, so that their waits for memory overlap.
 const ROWS_AT_ONCE: usize = 64;
 
-/// Rows that are counted before their cells are added to. Fewer than the second number are added one by one.
+/// How many rows are counted before the counts are added to the cells. Fewer than [`FEW_ROWS`] are added one by one.
 const ROWS_COUNTED: usize = 1 << 15;
 const FEW_ROWS: usize = 1 << 8;
 
-/// While rows are added there may be more cells: dropping one bit after the other takes longer.
+/// How many cells there may be while rows are being added. Raising the level in a few large steps is faster than
+/// dropping one bit at a time.
 const MOST_SPECTRUM_CELLS_AT_TIMES: usize = 4 * MOST_SPECTRUM_CELLS;
 
-/// Rows that an empty spectrum looks at beforehand.
+/// How many rows an empty spectrum looks at to find a level to start with.
 const ROWS_FORESEEN: usize = 2 * MOST_SPECTRUM_CELLS;
 
 impl Spectrum {
@@ -109,7 +110,7 @@ impl Spectrum {
             for ((&x, &class), id) in some.iter().zip(&classes[rows.clone()]).zip(&mut ids) {
                 *id = self.index.get((ordered_bits(x) >> self.level, class), &self.cells).unwrap_or(NONE);
             }
-            // A new cell may change the level, and then all ids are others.
+            // A new cell may raise the level, and then all ids change.
             let level = self.level;
             for (row, &id) in rows.zip(&ids).filter(|&(row, _)| !values[row].is_nan()) {
                 let is_known = id != NONE && self.level == level;
@@ -120,8 +121,8 @@ impl Spectrum {
         self.fit();
     }
 
-    /// Adds rows that count one each, where bits are dropped: first how many there are at each place of the window, and
-    /// then each of these counts to its cell.
+    /// Adds rows of weight one to a spectrum with dropped bits: counts the rows at each place of the window first, and
+    /// then adds each count to its cell.
     fn count(&mut self, values: &[f64], classes: &[u32]) {
         self.window.update(&self.cells, self.level);
         let (mut counts, mut outside) = (vec![0_u32; self.window.ids.len()], Vec::new());
@@ -158,7 +159,8 @@ impl Spectrum {
         self.fit();
     }
 
-    /// The id of the cell of a number, which may be new. There may be more cells for a while.
+    /// The id of the cell of a number. A new cell is added, and there may then be up to
+    /// [`MOST_SPECTRUM_CELLS_AT_TIMES`].
     fn id(&mut self, x: f64, class: u32) -> u32 {
         let id = self.push((ordered_bits(x) >> self.level, class));
         if self.cells.len() <= MOST_SPECTRUM_CELLS_AT_TIMES {
@@ -168,7 +170,7 @@ impl Spectrum {
         self.push((ordered_bits(x) >> self.level, class))
     }
 
-    /// The id of a cell, which may be new.
+    /// The id of a cell, which is added if it is new.
     fn push(&mut self, cell: Cell) -> u32 {
         let known = self.cells.len();
         let id = self.index.intern(cell, &mut self.cells);
@@ -178,7 +180,7 @@ impl Spectrum {
         id
     }
 
-    /// Drops as many bits as it takes to have no more cells than there may be, or all but the sign.
+    /// Drops as many bits as it takes to have at most [`MOST_SPECTRUM_CELLS`] cells, at most all but the sign.
     fn fit(&mut self) {
         if self.cells.len() <= MOST_SPECTRUM_CELLS || self.level == MOST_DROPPED {
             return;
@@ -186,11 +188,11 @@ impl Spectrum {
         self.raise(least_level(&self.cells, self.level));
     }
 
-    /// Begins with the level and the cells that the first of these rows ask for by themselves, if the level is a high one.
-    /// All rows can but ask for a higher one, and to get there level by level takes longer. What the rows weigh is not
-    /// added yet.
+    /// Starts an empty spectrum at the level that the first of these rows need by themselves, with their cells, if that
+    /// level is high. More rows can only raise the level, and rising to it step by step would take longer. The weights
+    /// of the rows are not added yet.
     fn foresee(&mut self, values: &[f64], classes: &[u32]) {
-        // A class takes the place of the lowest bits: bare numbers are sorted fastest.
+        // The class replaces the lowest bits of the key, because plain integers sort fastest.
         const LEVEL: u32 = 16;
         let classes = &classes[..classes.len().min(ROWS_FORESEEN)];
         if classes.iter().any(|class| class >> LEVEL > 0) {
@@ -218,7 +220,7 @@ impl Spectrum {
         }
     }
 
-    /// Goes to a level at least as high.
+    /// Raises the level to this one, unless it is as high already.
     fn raise(&mut self, level: u32) {
         if level == self.level {
             return;
@@ -260,7 +262,7 @@ impl Spectrum {
         part.raise(self.level.max(other.level));
         let row_of: Vec<Option<usize>> = (part.cells.iter())
             .map(|&(key, class)| {
-                // A part cannot be coarser than the whole: its numbers are among those that the whole tells apart.
+                // Rows that are part of ours cannot have a higher level than ours, since their numbers are among ours.
                 let cell = (key, class_of[class as usize]? as u32);
                 self.index.get(cell, &self.cells).filter(|_| part.level == self.level).map(|id| id as usize)
             })
@@ -270,7 +272,8 @@ impl Spectrum {
         Some((number(key, part.level), class as usize))
     }
 
-    /// The cells that count something, in order, with the classes renumbered; those of no class are left out.
+    /// The cells whose weight is not zero, in order and with the classes renumbered. Cells whose class has no new
+    /// number are left out.
     fn select(&self, class_of: impl Fn(u32) -> Option<u32>) -> Self {
         let mut kept: Vec<(Cell, usize)> = (self.cells.iter().zip(0..))
             .filter(|&(_, id)| !self.counts.is_zero(id, 0))
@@ -283,7 +286,7 @@ impl Spectrum {
         Spectrum { level: self.level, cells, index, window, counts: self.counts.select(&rows, &[0]) }
     }
 
-    /// Sorted, without what counts zero, and with the classes in the order given.
+    /// The canonical form: sorted, without cells of weight zero, and with the classes in the given order.
     pub(crate) fn canonical(&self, classes: &[usize]) -> Self {
         let mut new_id = vec![None; classes.iter().max().map_or(0, |most| most + 1)];
         classes.iter().zip(0..).for_each(|(&old, new)| new_id[old] = Some(new));
@@ -307,14 +310,15 @@ impl Spectrum {
         total
     }
 
-    /// What a class counts of a number, without this weight of it.
+    /// The weight of a number in a class, less the given weight.
     pub(crate) fn count_without(&self, x: f64, class: usize, weight: f64) -> f64 {
         let id = self.index.get((ordered_bits(x) >> self.level, class as u32), &self.cells);
         id.map_or(0.0, |id| self.counts.get_without(id as usize, 0, weight))
     }
 
-    /// The numbers of each class and their weights, in order. A cell of several numbers stands for the one in its
-    /// middle. The spectrum is canonical. Perhaps a number of some class and weight is to be left out.
+    /// The numbers of each class and their weights, in order; the spectrum must be canonical. A cell that several
+    /// numbers may share is represented by the number in its middle. Optionally, one number of some class and weight is
+    /// left out.
     pub(crate) fn by_class(&self, classes: usize, gone: Option<(f64, usize, f64)>) -> Vec<Vec<Weighed>> {
         let mut lists = vec![Vec::new(); classes];
         let gone = gone.map(|(x, class, weight)| ((ordered_bits(x) >> self.level, class as u32), weight));
@@ -332,13 +336,14 @@ impl Spectrum {
     }
 }
 
-/// The least level at which there are at most [`MOST_SPECTRUM_CELLS`] of these cells, which are of this level; or the highest.
+/// The lowest level, from that of these cells upwards, at which at most [`MOST_SPECTRUM_CELLS`] are left; the highest
+/// if there is none.
 fn least_level(cells: &[Cell], level: u32) -> u32 {
-    // By class and then by key they stay in order when bits are dropped.
+    // Sorted by class and then by key, cells stay in order when bits are dropped.
     let mut cells: Vec<u128> =
         cells.iter().map(|&(key, class)| u128::from(class) << 64 | u128::from(key)).collect();
     cells.sort_unstable();
-    // Cells of different classes stay apart.
+    // Cells of different classes never become one.
     let differences = cells.windows(2).map(|pair| u64::try_from(pair[0] ^ pair[1]).unwrap_or(u64::MAX));
     (level + bits_to_drop(differences, MOST_SPECTRUM_CELLS)).min(MOST_DROPPED)
 }

@@ -1,21 +1,22 @@
-//! Counting before looking up: where the cells of the largest numbers stand, found without a search.
+//! A direct table of the cells of the numbers with the largest magnitudes, so that most rows can be counted without a
+//! search.
 
 use super::index::NONE;
 use super::key::{key_of, size, size_of};
 use super::{Cell, ROWS_AT_ONCE};
 use crate::moments::engine::vectorized;
 
-/// The ids of the cells of the largest numbers, by size, sign and class: where bits are dropped, nearly all numbers are
-/// among them. It is brought up to date when rows are to be counted.
+/// The ids of the cells of the largest numbers, by magnitude, sign and class. Once bits are dropped, nearly all numbers
+/// fall into it. It is brought up to date before rows are counted.
 #[derive(Debug, Clone, Default)]
 pub(super) struct PlaceWindow {
-    /// What it was made for: the level, and the first so many cells.
+    /// The level that the window was made for, and how many of the spectrum's cells it has taken in.
     level: u32,
     known: usize,
-    /// Sizes below and at this one are in the window, as many as there are places for.
+    /// The window holds this magnitude and those just below it, `sizes` of them.
     largest: u64,
     sizes: u64,
-    /// Places for the classes of one size and sign, a power of two, and which.
+    /// How many classes have a place for each magnitude and sign: a power of two, and its logarithm.
     classes: u64,
     class_bits: u32,
     pub(super) ids: Vec<u32>,
@@ -24,7 +25,7 @@ pub(super) struct PlaceWindow {
 impl PlaceWindow {
     const PLACES: u64 = 1 << 13;
 
-    /// A window that reaches up to the largest of these cells, without any of them.
+    /// An empty window whose largest magnitude is that of these cells.
     fn below(cells: &[Cell], level: u32) -> Self {
         let largest = cells.iter().map(|&(key, _)| size_of(key, level).0).max().unwrap_or(0);
         let classes = cells.iter().map(|&(_, class)| u64::from(class) + 1).max().unwrap_or(1);
@@ -34,7 +35,7 @@ impl PlaceWindow {
         PlaceWindow { level, known: 0, largest, sizes, classes, class_bits: classes.ilog2(), ids }
     }
 
-    /// Takes in the cells that are new, and moves if one of them is larger than it reaches.
+    /// Takes in new cells. If one of them is beyond the window, the window is made anew.
     pub(super) fn update(&mut self, cells: &[Cell], level: u32) {
         let reaches =
             |&(key, class): &Cell| size_of(key, level).0 <= self.largest && u64::from(class) < self.classes;
@@ -51,13 +52,13 @@ impl PlaceWindow {
         self.known = cells.len();
     }
 
-    /// The cell whose id stands at a place.
+    /// The cell that a place belongs to.
     pub(super) fn cell(&self, place: u64, level: u32) -> Cell {
         let (below, is_negative) = (place >> self.class_bits >> 1, place >> self.class_bits & 1 == 1);
         (key_of(self.largest - below, is_negative, level), (place & (self.classes - 1)) as u32)
     }
 
-    /// Where the id of a cell stands; [`NO_PLACE`] for those that are not in the window.
+    /// The place of a cell; [`NO_PLACE`] if it is outside the window.
     #[inline(always)]
     fn place(&self, size: u64, is_negative: bool, class: u32) -> u32 {
         let below = self.largest.wrapping_sub(size);
@@ -66,7 +67,7 @@ impl PlaceWindow {
         if is_inside { place as u32 } else { NO_PLACE }
     }
 
-    /// Writes where the ids of the cells of some numbers stand.
+    /// Writes the places of the cells of some numbers.
     pub(super) fn places(
         &self,
         values: &[f64],
@@ -80,7 +81,7 @@ impl PlaceWindow {
                 for ((&x, &class), place) in values.iter().zip(classes).zip(places) {
                     let x = x + 0.0; // −0 is 0
                     let of_number = self.place(size(x) >> level, x.is_sign_negative(), class);
-                    // Where most bits are dropped, NaN has the size of large numbers.
+                    // When most bits are dropped, NaN cannot be told from large numbers by its magnitude.
                     *place = if x.is_nan() { NO_PLACE } else { of_number };
                 }
             },

@@ -46,7 +46,7 @@ pub(super) fn bare_web_address(span: &str, from: usize) -> Option<Address> {
 }
 
 /// The web address from `start` on, whose host, with a name before it or a port behind, begins at `authority` and has
-/// at least so many dots inside.
+/// at least this many dots inside.
 fn web_parts(span: &str, start: usize, authority: usize, dots: usize) -> Option<Address> {
     let in_name = |c: char| c.is_alphanumeric() && !is_unspaced(c);
     let in_authority = |c: char| in_name(c) || matches!(c, '.' | '-' | '_' | ':' | '@' | '%' | '+' | '~');
@@ -55,7 +55,7 @@ fn web_parts(span: &str, start: usize, authority: usize, dots: usize) -> Option<
     let text = &span[authority..];
     let text = &text[..text.floor_char_boundary(256)];
     let text = &text[..text.find(|c| !in_authority(c)).unwrap_or(text.len())];
-    // What stands before an @ is there to mislead, what stands behind a colon is a port.
+    // Text before an @ is there to mislead, and a number behind a colon is a port.
     let host_start = text.rfind('@').map_or(0, |at| at + 1);
     let host = text[host_start..].split(':').next().filter(|host| host.contains(in_name))?;
     if host.trim_matches('.').matches('.').count() < dots {

@@ -82,7 +82,7 @@ fn imagined_rows(scatters: &[Scatter], columns: usize, rows: f64) -> f64 {
     best.0
 }
 
-/// So many imagined rows are as good as infinitely many.
+/// This many imagined rows are as good as infinitely many.
 const MOST_IMAGINED: f64 = (1_u64 << 32) as f64;
 
 impl Scatter {

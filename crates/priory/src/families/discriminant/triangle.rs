@@ -26,7 +26,7 @@ impl Triangle {
         &self.cells[i * (i + 1) / 2..][..=i]
     }
 
-    /// What stands in row i and column j of a symmetric matrix.
+    /// What is in row i and column j of a symmetric matrix.
     pub(crate) fn at(&self, i: usize, j: usize) -> f64 {
         self.row(i.max(j))[i.min(j)]
     }

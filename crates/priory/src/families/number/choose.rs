@@ -22,7 +22,7 @@ use crate::estimate::Smoother;
 use crate::settings::VarianceFloor;
 use crate::spectrum::Weighed;
 
-/// A less simple family is better by at least so many nats per row.
+/// A less simple family is better by at least this many nats per row.
 const MARGIN: f64 = 0.01;
 /// Fewer rows cannot tell families apart.
 const FEWEST_ROWS: f64 = 30.0;

@@ -61,7 +61,7 @@ pub(crate) trait Density: Debug + Send + Sync + 'static {
     /// log p(x).
     fn ln(&self, x: f64) -> f64;
 
-    /// What stands under the names.
+    /// What is under the names.
     fn parameters(&self) -> Vec<f64>;
 
     /// How many parameters were found from the data.

@@ -61,7 +61,7 @@ families! {
     Poisson = "poisson", scale::RareEvents;
     /// Whole numbers of zero or more: failures before a success.
     Geometric = "geometric", scale::Failures;
-    /// Whole numbers: successes among so many trials, or among as many as the largest number says.
+    /// Whole numbers: successes among this many trials, or among as many as the largest number says.
     Binomial(trials: Option<u32> = None) = "binomial", scale::Successes { trials };
     /// A range.
     Uniform = "uniform", uniform::Ranges;
@@ -77,9 +77,9 @@ families! {
     Silverman = "silverman", kernel::Silverman;
     /// Several normal distributions, as many as pay.
     Mixture = "mixture", mixture::Humps;
-    /// So many bins of equal width.
+    /// This many bins of equal width.
     EqualWidth(bins: u16 = 10) = "equal-width", histogram::EqualWidth { bins };
-    /// So many bins of equal weight.
+    /// This many bins of equal weight.
     EqualFrequency(bins: u16 = 10) = "equal-frequency", histogram::EqualFrequency { bins };
     /// Each number a value of its own.
     Values = "values", values::Single;

@@ -17,7 +17,7 @@ use super::steps::{self, Bins, StepsLikelihood, between};
 use super::without_one::{Own, WithoutOne};
 use crate::estimate::{Evidence, Smoother};
 
-/// So many bins of equal width.
+/// This many bins of equal width.
 pub(super) struct EqualWidth {
     pub(super) bins: u16,
 }
@@ -32,7 +32,7 @@ impl Fit for EqualWidth {
     }
 }
 
-/// So many bins of equal weight.
+/// This many bins of equal weight.
 pub(super) struct EqualFrequency {
     pub(super) bins: u16,
 }
@@ -67,7 +67,7 @@ pub(super) fn smoothed_steps(column: &NumberColumn, cuts: Vec<f64>, how: &How<'_
     Arc::new(StepsLikelihood::new(bins, &ln))
 }
 
-/// At most so many bins of equal width.
+/// At most this many bins of equal width.
 pub(crate) fn equal_width(column: &NumberColumn, bins: u16) -> Vec<f64> {
     let (low, high) = (column.pooled.least(), column.pooled.greatest());
     let width = (high - low) / f64::from(bins);
@@ -81,7 +81,7 @@ pub(crate) fn equal_width(column: &NumberColumn, bins: u16) -> Vec<f64> {
     cuts
 }
 
-/// At most so many bins, of about equal weight. A number that weighs as much as a bin is alone in one.
+/// At most this many bins, of about equal weight. A number that weighs as much as a bin is alone in one.
 pub(crate) fn equal_frequency(column: &NumberColumn, bins: usize) -> Vec<f64> {
     let cells = &column.pooled.cells;
     let total: f64 = cells.iter().map(|cell| cell.weight).sum();

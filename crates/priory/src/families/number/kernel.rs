@@ -247,8 +247,8 @@ fn find_best_factor(column: &NumberColumn) -> (f64, f64) {
     likelihoods.into_iter().max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or((1.0, f64::NEG_INFINITY))
 }
 
-/// What classes say of their own numbers. Bandwidths, the imagined rows and where kernels stand stay as all rows say; the
-/// kernel of the row is taken away.
+/// What classes say of their own numbers. Bandwidths, the imagined rows and the positions of the kernels stay as all
+/// rows say; the kernel of the row is taken away.
 fn without_one<'a>(rest: WithoutOne<'a>, factor: f64) -> Own<'a> {
     let background = Background::of(&rest.column);
     let bandwidths = Bandwidths::of(&rest.column);
@@ -279,7 +279,7 @@ fn leave_one_out(numbers: &Numbers, bandwidth: f64, background: &Background, of_
     each.sum()
 }
 
-/// The logarithm of the density of a class of this weight where one of its rows stands, without that row. `sum` is that of
+/// The logarithm of the density of a class of this weight where one of its rows is, without that row. `sum` is that of
 /// all kernels there in [units](unit()) of the weight: a row does not speak for itself.
 fn ln_of_others(row: &Bump, sum: f64, weight: f64, background: &Background) -> f64 {
     let rest = weight - row.weight;

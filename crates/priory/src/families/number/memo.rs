@@ -13,7 +13,7 @@ pub(crate) struct Memo {
 }
 
 impl Memo {
-    /// For a batch of so many rows.
+    /// For a batch of this many rows.
     pub(crate) fn new(rows: usize) -> Self {
         Memo { numbers: vec![f64::NAN.to_bits(); rows.next_power_of_two().min(SLOTS)] }
     }
@@ -58,7 +58,7 @@ pub(crate) struct Recent {
 }
 
 impl Recent {
-    /// For a batch of so many rows.
+    /// For a batch of this many rows.
     pub(crate) fn new(rows: usize) -> Self {
         Recent { slots: vec![None; (4 * rows).next_power_of_two().min(4 * SLOTS)] }
     }
@@ -78,7 +78,7 @@ impl Recent {
     }
 }
 
-/// One of so many slots, a power of two. The upper bits of a product depend on all bits of both: whole numbers differ in
+/// One of this many slots, a power of two. The upper bits of a product depend on all bits of both: whole numbers differ in
 /// their upper bits only.
 #[inline(always)]
 fn slot_of(bits: u64, slots: usize) -> usize {

@@ -194,10 +194,10 @@ pub(crate) struct NumberEstimate<'a> {
     smoother: Smoother<f64>,
     settings: &'a Settings,
     pub(crate) family: NumberFamily,
-    /// How the family was chosen, if nobody asked for one.
+    /// How the family was chosen, unless the user gave one.
     pub(crate) choice: Option<Choice>,
     pub(crate) fitted: Fitted,
-    /// What classes say of their own numbers, once somebody has asked; `None` if the family is fitted anew each time.
+    /// What classes say of their own numbers, computed on first use; `None` if the family is fitted anew each time.
     own: OnceLock<Option<Own<'a>>>,
 }
 
@@ -225,7 +225,7 @@ impl<'a> NumberEstimate<'a> {
         Ok(NumberEstimate { statistics, column, smoother, settings, family, choice, fitted, own })
     }
 
-    /// The same of numbers that are fitted already. If nobody asked for a family, it was chosen.
+    /// The same of numbers that are fitted already. Unless the user gave the family, it was chosen.
     ///
     /// # Errors
     /// As for [`new`](Self::new).

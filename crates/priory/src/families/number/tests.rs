@@ -301,7 +301,7 @@ fn the_sensible_family_is_chosen() {
     assert_eq!(chosen(&[&[], &[]]).family, NumberFamily::Student);
 }
 
-/// A spectrum of so many different numbers is of cells as wide as a sixteenth of the number, and no family may take the
+/// A spectrum of this many different numbers is of cells as wide as a sixteenth of the number, and no family may take the
 /// cells for what the numbers are like.
 #[test]
 fn coarse_cells_are_not_taken_for_humps() {

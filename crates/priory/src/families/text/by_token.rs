@@ -1,4 +1,4 @@
-//! The documents of a batch, token by token.
+//! The documents of a batch, grouped by token.
 
 use super::TextColumn;
 use crate::families::CountedRow;
@@ -7,18 +7,18 @@ use crate::families::CountedRow;
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct OfDocument {
     pub(super) class: u16,
-    /// As far as two bytes can say.
+    /// How often the token occurs, up to 2^16 - 1.
     pub(super) occurrences: u16,
 }
 
-/// For each token of a batch the documents that have it. The memory serves one batch after the other: to get it anew from
-/// the system takes as long as to fill it.
+/// For each token of a batch the documents that have it. The memory is reused for the next batch, because allocating it
+/// takes as long as filling it.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ByToken {
     /// Where the documents of each token end.
     ends: Vec<u32>,
     documents: Vec<OfDocument>,
-    /// What two bytes cannot say: token, class and further occurrences.
+    /// Occurrences beyond those: token, class and how many more there are.
     pub(super) rest: Vec<(usize, usize, u32)>,
 }
 
@@ -58,7 +58,7 @@ impl ByToken {
         self.ends.len()
     }
 
-    /// Whether any document has a token; none has one that is not there.
+    /// Whether any document has a token. Numbers beyond the last token are allowed.
     #[inline]
     pub(super) fn has(&self, token: usize) -> bool {
         token < self.len() && self.start(token) < self.ends[token]

@@ -1,4 +1,4 @@
-//! What is chosen from the counts themselves: the event model, the pseudocount, the tokens.
+//! Choices that are made from the counts themselves: the event model, the pseudocount, the tokens.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -12,9 +12,9 @@ use crate::settings::{Family, Settings, TextFamily, TextModel};
 use crate::tally::Tally;
 use crate::text::TokenStyle;
 
-/// The event model of a column: as the settings say, or by rule. Between two classes, which tokens are there decides
-/// (presence), and so it does for n-grams of characters, which are few and frequent; between more classes, which words
-/// the other classes have (complement of presence), since classes with few words would otherwise attract rare ones.
+/// The event model of a column: as the settings say, or by rule. Presence, which counts whether a token is there and
+/// not how often, is used for two classes, and for n-grams of characters, which are few and frequent. Complement of
+/// presence is used for more classes, because otherwise classes with few words would attract rare words.
 pub(crate) fn chosen_family(
     settings: &Settings,
     column: &str,
@@ -63,7 +63,7 @@ pub(crate) fn limited<'a>(statistics: &'a TextStatistics, limits: &TextModel) ->
     Cow::Owned(limited)
 }
 
-/// The totals of the tokens that are there.
+/// The totals of the tokens that are kept.
 fn retotalled(statistics: &TextStatistics) -> Tally {
     let classes = statistics.totals.classes();
     let one_to_one: Vec<usize> = (0..classes).collect();
@@ -112,7 +112,8 @@ impl Information {
     }
 }
 
-/// No pseudocount that is chosen lies outside of these: decades from 0.0001 to 10 are tried first, and four steps around the best.
+/// The range of pseudocounts that can be chosen: powers of ten from 0.0001 to 10 are tried first, and then four steps
+/// to either side of the best.
 pub(crate) const PSEUDOCOUNTS: RangeInclusive<f64> = 1e-5..=100.0;
 
 /// The pseudocount α under which documents are most probable in their own class when each of them is left out of the
@@ -121,7 +122,7 @@ pub(crate) const PSEUDOCOUNTS: RangeInclusive<f64> = 1e-5..=100.0;
 /// A token that occurs n times in d documents of a class is taken to occur n / d times in each; so the document that
 /// is left out leaves n − n / d. Tokens that only one document has would not be known without it, and are left out.
 ///
-/// Whoever asks for the same event model again is told at once.
+/// The result is remembered for the next call with the same event model.
 pub(crate) fn chosen_pseudocount(statistics: &TextStatistics, formula: &Formula) -> f64 {
     let choose = || (formula.family, best_pseudocount(statistics, formula));
     match *statistics.pseudocount.get_or_init(choose) {
@@ -133,7 +134,8 @@ pub(crate) fn chosen_pseudocount(statistics: &TextStatistics, formula: &Formula)
 fn best_pseudocount(statistics: &TextStatistics, formula: &Formula) -> f64 {
     let criterion = LeftOut::new(statistics, formula);
     let alpha = |step: i32| libm::pow(10.0, f64::from(step) / 10.0);
-    // The criterion has a single peak in practice: decades first, then tenths around the best.
+    // In practice the criterion has a single peak, so powers of ten are tried first, and then tenths of a decade around
+    // the best.
     let best_of = |steps: &mut dyn Iterator<Item = i32>| {
         let mut best = (f64::NEG_INFINITY, 0);
         for step in steps {
@@ -148,7 +150,7 @@ fn best_pseudocount(statistics: &TextStatistics, formula: &Formula) -> f64 {
     alpha(best_of(&mut (decade - 4..=decade + 4)))
 }
 
-/// What is left of a count in d documents without one of them, if there is another.
+/// What remains of a count in d documents without one of them, if there is more than one.
 fn without_one(count: f64, d: f64) -> f64 {
     match d > 1.0 {
         true if count == d => count - 1.0, // division would take long
@@ -157,17 +159,17 @@ fn without_one(count: f64, d: f64) -> f64 {
     }
 }
 
-/// Whole numbers below this are small.
+/// Whole numbers below this are counted in an array.
 const SIDE: usize = 256;
 
-/// What the criterion needs of the counts: cells that are alike are counted together.
+/// A summary of the counts that suffices for the criterion: equal cells are counted together.
 struct LeftOut {
     bernoulli: bool,
     /// By the bits of what is left of a cell without one of its documents: what those cells count together.
     present: BTreeMap<u64, f64>,
     /// Bernoulli: the same for absence.
     absent: BTreeMap<u64, f64>,
-    /// For each class, N and what is left of it without an average document.
+    /// For each class, N and what remains of it without an average document.
     totals: Vec<(f64, f64)>,
     tokens: f64,
 }
@@ -185,7 +187,7 @@ impl LeftOut {
             totals: vec![(0.0, 0.0); classes],
             tokens: 0.0,
         };
-        // Most cells hold small whole numbers: of these it is counted how many there are of each kind.
+        // Most cells hold small whole numbers, which an array counts faster than a map.
         let mut alike = vec![0_u32; SIDE * SIDE];
         match statistics.counts.whole_rows().filter(|_| formula.counts_presence() && !bernoulli) {
             Some(rows) => left.add_documents(rows),
@@ -196,7 +198,7 @@ impl LeftOut {
             *left.present.entry(without_one(count, d).to_bits()).or_default() += f64::from(cells) * count;
         }
         if bernoulli {
-            // Every document has or has not every token.
+            // Every document either has a token or does not.
             let (tokens, cells) = (left.tokens, statistics.counts.all_cells());
             for (class, &n) in documents.iter().enumerate() {
                 let with = cells.clone().filter(|cell| cell.class as usize == class).count() as f64;

@@ -1,4 +1,4 @@
-//! Documents and terms of the cells of a table, in as few bytes as they need.
+//! Documents and terms of the cells of a table, in four or eight bytes each.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use crate::exact::two_sum;
 /// Documents and terms of every cell.
 #[derive(Debug, Clone)]
 pub(super) enum Counts {
-    /// Whole numbers below 2^32, all of them.
+    /// Only whole numbers below 2^32.
     Small(Vec<[u32; 2]>),
     Wide(Vec<[f64; 2]>),
 }
@@ -61,7 +61,7 @@ impl Counts {
         }
     }
 
-    /// Adds to a cell and returns what was lost by rounding.
+    /// Adds to a cell and returns the rounding errors.
     #[inline]
     pub(super) fn add(&mut self, place: usize, amounts: [f64; 2]) -> [f64; 2] {
         if let Counts::Small(counts) = self

@@ -18,8 +18,8 @@
 //! base(c) + scale(c) Σ x(t) (constant(c) + default(t) + extra(t, c))
 //! ```
 //!
-//! where `extra` is zero unless t was counted in c. So a document costs as much as its tokens have cells. A token that
-//! was never met is left out; a document without any token that was met says nothing.
+//! where `extra` is zero unless t was counted in c. So the cost of a document is the number of cells of its tokens.
+//! Tokens that were never met in training are left out; a document of only such tokens says nothing.
 //!
 //! Sources: McCallum and Nigam 1998, "A comparison of event models for naive Bayes text classification"; Rennie, Shih,
 //! Teevan and Karger 2003, "Tackling the poor assumptions of naive Bayes text classifiers"; Manning, Raghavan and
@@ -47,7 +47,7 @@ pub(crate) struct TextEstimate<'a> {
     /// V.
     pub(super) tokens: f64,
     pub(super) min_documents: f64,
-    /// What it takes to leave documents out, once somebody asks for it.
+    /// What is needed to leave documents out; computed on first use.
     pub(super) without_one: OnceLock<WithoutOne>,
 }
 
@@ -63,9 +63,9 @@ pub(crate) struct Formula {
 pub(crate) enum Amounts {
     /// The same for every token, and for its absence.
     Each(f64),
-    /// For what is there, and for what is not.
+    /// One amount for presence, and one for absence.
     Pair { present: f64, absent: f64 },
-    /// Nothing, but λ P + (1 − λ) Q is taken.
+    /// Nothing is added; λ P + (1 − λ) Q is used instead.
     Background(f64),
 }
 
@@ -96,7 +96,7 @@ pub(crate) struct Extra {
 }
 
 impl Formula {
-    /// What the settings say of a column, or its counts where they leave that open.
+    /// The choices in the settings for a column, or those made from its counts where the settings leave them open.
     fn new(
         statistics: &TextStatistics,
         settings: &Settings,
@@ -130,7 +130,7 @@ impl Formula {
         Ok(formula)
     }
 
-    /// Whether x is 1 for every token that is there.
+    /// Whether x is 1 for every token that is present, however often it occurs.
     pub(crate) fn counts_presence(&self) -> bool {
         matches!(self.family, TextFamily::Bernoulli | TextFamily::Presence | TextFamily::ComplementPresence)
     }
@@ -142,7 +142,7 @@ impl Formula {
         )
     }
 
-    /// What a cell of so many documents and terms counts.
+    /// What a cell with these documents and terms counts: n.
     pub(crate) fn count(&self, documents: f64, terms: f64) -> f64 {
         if self.counts_presence() { documents } else { terms }
     }
@@ -166,7 +166,7 @@ impl Formula {
         }
     }
 
-    /// Whether tokens differ in what they add where they were never counted.
+    /// Whether the default differs between tokens.
     pub(crate) fn default_depends_on_token(&self) -> bool {
         self.is_complement() || matches!(self.amounts, Amounts::Background(_))
     }
@@ -179,7 +179,7 @@ impl Formula {
         }
     }
 
-    /// Whether nothing at all is known of a class, so that it takes everything alike.
+    /// Whether nothing at all is known of a class, so that all its tokens are equally probable.
     pub(crate) fn is_ignorant(&self, sums: &ClassTotals) -> bool {
         let (own, rest) = self.added(sums.tokens);
         let pseudocounts = !matches!(self.amounts, Amounts::Background(_));
@@ -189,7 +189,7 @@ impl Formula {
         }
     }
 
-    /// What every token of a document adds, whichever it is.
+    /// The constant: what every token of a document adds, whichever it is.
     pub(crate) fn constant(&self, sums: &ClassTotals) -> f64 {
         let (own, rest) = self.added(sums.tokens);
         if self.is_ignorant(sums) {
@@ -359,7 +359,7 @@ impl<'a> TextEstimate<'a> {
         (pooled, self.formula.default(pooled, &sums, |n| logs.ln_own(n)))
     }
 
-    /// Shows the classes that counted a token, and what it adds to its default there. The pair is that of
+    /// Passes to `show` the classes that counted a token, and its extra there. The pair is that of
     /// [`default`](Self::default).
     #[inline]
     pub(crate) fn for_each_extra(
@@ -375,7 +375,7 @@ impl<'a> TextEstimate<'a> {
         let ln_own = |n| logs.ln_own(n);
         let count = |documents, terms| if presence { documents } else { terms };
         if formula.extra_is_plain() {
-            // The same as below, for millions of cells: what does not depend on the cell is asked once.
+            // The same as below, but faster for millions of cells: what does not depend on the cell is computed once.
             counts.for_each_cell(token, |class, documents, terms| {
                 let log = ln_counted(complement, count(documents, terms), pooled, ln_own) - default;
                 each(class, Extra { log, certain: false });
@@ -387,7 +387,8 @@ impl<'a> TextEstimate<'a> {
         }
     }
 
-    /// All tokens absent, in a class that counts so much. A token in more documents than that is left out.
+    /// The logarithm of all tokens being absent, in a class with these totals. A token in more documents than the class
+    /// has is left out.
     pub(crate) fn base(&self, class: usize, sums: &ClassTotals) -> Base {
         let statistics = &self.statistics;
         if let Some(whole) = &statistics.precomputed {

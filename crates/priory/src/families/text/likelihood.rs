@@ -92,7 +92,7 @@ impl TextLikelihood {
         TextColumn::starting_with(&self.tokens, &self.by_frequency)
     }
 
-    /// For each class, what the sum of a document is multiplied by.
+    /// The factor by which the sum of a document is multiplied, for each class.
     pub(crate) fn scale(&self) -> &[f64] {
         &self.scale
     }
@@ -115,7 +115,7 @@ impl TextLikelihood {
         }
     }
 
-    /// Shows the classes that counted a token, and perhaps others, with what it adds to its default there.
+    /// Passes to `show` the classes that counted a token, and perhaps others, with its extra there.
     fn for_each_extra(&self, token: usize, mut each: impl FnMut(usize, f64)) {
         match &self.logs {
             Logs::Rows(rows) => {
@@ -133,7 +133,7 @@ impl TextLikelihood {
         scores: &mut [f64],
         evidence: &mut [bool],
     ) -> u64 {
-        /// So many documents are looked up before they are added up: a table of their tokens stays near.
+        /// How many documents are looked up before they are added up: few enough for their tokens to stay in the cache.
         const AT_ONCE: usize = 64;
         let mut documents = Documents::new(self, column);
         let (mut row_sums, mut list_sums) = (RowSums::default(), ListSums::new(self.constant.len()));
@@ -161,7 +161,7 @@ impl TextLikelihood {
         documents.unseen
     }
 
-    /// Adds what a document comes to, from its sums, to its scores.
+    /// Adds the log-likelihoods that follow from the sums of a document to its scores.
     fn finish(&self, amount: f64, default: f64, extras: &[f64], scores: &mut [f64]) {
         let of_classes = self.constant.iter().zip(&self.base).zip(&self.scale);
         for ((score, extra), ((constant, base), scale)) in scores.iter_mut().zip(extras).zip(of_classes) {
@@ -258,7 +258,7 @@ fn lists(estimate: &TextEstimate<'_>, sums: &[ClassTotals], mut lists: Lists) ->
     lists
 }
 
-/// What makes the weights of a class add up to one. Where every weight is zero, nothing is left to divide.
+/// The factor that makes the weights of a class add up to one; zero if all weights are zero.
 pub(super) fn inverse(size: f64) -> f64 {
     if size > 0.0 { 1.0 / size } else { 0.0 }
 }
@@ -269,9 +269,10 @@ struct Documents<'a> {
     column: &'a TextColumn,
     /// The entries of the column, document after document, if its first tokens are those of the model.
     same: Option<&'a [(u32, u32)]>,
-    /// Otherwise a copy with the numbers of the model; those that were never met have none of its numbers.
+    /// Otherwise a copy with the numbers of the model. Tokens that were never met have a number that no token of the
+    /// model has.
     renumbered: Vec<(u32, u32)>,
-    /// The numbers of the column's tokens, where they were asked for.
+    /// The model's number of each token of the column, as far as it was looked up.
     number_of: Vec<u32>,
     /// Where each document ends.
     ends: Vec<usize>,
@@ -352,7 +353,7 @@ impl<'a> Documents<'a> {
 
     /// Adds up one of the documents.
     fn add_up(&self, document: usize, lists: &Lists, sums: &mut ListSums) {
-        /// Lists are needed in no order of theirs: they are asked for some tokens before.
+        /// Lists are needed in random order, so each is prefetched several tokens ahead.
         const AHEAD: usize = 8;
         let start = if document == 0 { 0 } else { self.ends[document - 1] };
         let entries = self.entries();

@@ -27,7 +27,7 @@ impl Lists {
         Lists { ends, classes, extra, default: Vec::new(), can_be_impossible }
     }
 
-    /// Says what tokens add in every class: the next one, or all of them.
+    /// Sets the default: that of the next token, or one for all tokens.
     pub(crate) fn push_default(&mut self, default: f64) {
         self.default.push(default);
     }
@@ -38,7 +38,7 @@ impl Lists {
         self.extra.push(extra.log);
     }
 
-    /// Ends that token.
+    /// Ends the list of that token.
     pub(crate) fn end_token(&mut self) {
         self.ends.push(self.classes.len() as u32);
     }
@@ -62,7 +62,7 @@ impl Lists {
         start as usize..self.ends[token] as usize
     }
 
-    /// Asks for the cells of a token, unless it is [none](Self::is_none).
+    /// Prefetches the cells of a token, unless it is [none](Self::is_none).
     #[inline]
     pub(crate) fn ask(&self, token: u32) {
         if !self.is_none(token) {
@@ -72,14 +72,14 @@ impl Lists {
         }
     }
 
-    /// Whether no token has this number, as those have that were never met.
+    /// Whether this number stands for a token that was never met in training.
     #[inline]
     pub(crate) fn is_none(&self, token: u32) -> bool {
         token as usize >= self.ends.len()
     }
 }
 
-/// The sums of one document after the other.
+/// The sums of one document; they are reused for the next.
 #[derive(Debug)]
 pub(crate) struct ListSums {
     /// Σ x extra of each class.

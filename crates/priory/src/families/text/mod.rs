@@ -1,7 +1,7 @@
 //! Text: a document | class is a bag of tokens.
 //!
-//! For every token and class two sums are kept, the weight of the documents that have it and what its occurrences
-//! count, so that one training serves every event model: see [`estimate`].
+//! For every token and class two sums are kept: the weight of the documents that have the token, and the weighted
+//! number of its occurrences. Every event model can be estimated from them without training again: see [`estimate`].
 
 mod by_token;
 pub(crate) mod choose;
@@ -31,20 +31,21 @@ use table::TokenTable;
 /// More different tokens than this are refused: training would take some gigabytes.
 pub const MOST_TOKENS: usize = 1 << 23;
 
-/// How much of a column is kept at most.
+/// Limits of what is kept of a column.
 struct Limits {
     tokens: usize,
-    /// Counts of tokens in classes.
+    /// Pairs of token and class.
     cells: usize,
-    /// Of all tokens together.
+    /// The bytes of all tokens together.
     bytes: usize,
 }
 
 const LIMITS: Limits = Limits { tokens: MOST_TOKENS, cells: 1 << 26, bytes: 1 << 30 };
-/// How much of parts that are kept side by side: most tokens are rare, and in few of them.
+/// Limits for several parts, such as folds, together. They are only twice as high, because most tokens are rare and
+/// occur in few parts.
 const LIMITS_OF_PARTS: Limits = Limits { tokens: 2 * MOST_TOKENS, cells: 1 << 27, bytes: 1 << 31 };
 
-/// Refuses parts of a column that would take all memory together.
+/// Refuses parts of a column that would together take too much memory.
 pub(crate) fn check_parts(column: &str, parts: &[&TextStatistics]) -> Result<()> {
     check_limits(column, parts, &LIMITS_OF_PARTS)
 }
@@ -56,7 +57,7 @@ fn check_limits(column: &str, parts: &[&TextStatistics], limits: &Limits) -> Res
         return Ok(());
     }
     let (column, folds) = (column.to_owned(), parts.len());
-    // So few tokens that every fold may have all of them.
+    // With this many hash bits, every fold could have all tokens and stay within the limit.
     let hash_bits = (limits.tokens / folds).max(1).ilog2().min(MOST_TOKENS.ilog2() - 1);
     Err(Error::TooManyTokens { column, tokens, counts, folds, hash_bits })
 }
@@ -75,12 +76,12 @@ pub(crate) const TOTALS: usize = 4;
 #[derive(Debug, Clone)]
 pub(crate) struct TextStatistics {
     pub(crate) settings: TextSettings,
-    /// Both are shared with copies and models as long as nobody changes them: there may be millions.
+    /// Tokens and counts are shared with copies and models until one of them changes, since there may be millions.
     pub(crate) tokens: Arc<Vocabulary>,
     pub(crate) counts: Arc<TokenTable>,
     /// One row for each of the sums above.
     pub(crate) totals: Tally,
-    /// Set if these are only the tokens that some documents have: what follows from all of them.
+    /// Set if only the tokens of some documents were read from a file: what was computed from all tokens.
     pub(crate) precomputed: Option<Precomputed>,
     /// The event model and the pseudocount that [`choose::chosen_pseudocount`] has chosen for it from these counts.
     /// Copies share it as long as nobody changes them.
@@ -90,20 +91,20 @@ pub(crate) struct TextStatistics {
     by_token: ByToken,
 }
 
-/// The tokens that were looked up so far, as one batch after the other numbers them.
+/// A cache of the tokens that were looked up so far, by the numbers that they have in the batches.
 #[derive(Debug, Clone, Default)]
 struct Known {
     numbering: TokenNumbering,
     /// Our id of each token, or [`UNKNOWN`].
     id_of: Vec<u32>,
-    /// How many have one. No two have the same.
+    /// How many of them have an id of ours; these are all different.
     looked_up: usize,
 }
 
 const UNKNOWN: u32 = u32::MAX;
 
 impl Known {
-    /// Makes ready for a batch.
+    /// Prepares for a batch.
     fn begin(&mut self, column: &TextColumn) {
         if self.numbering != *column.numbering() {
             self.numbering = column.numbering().clone();
@@ -112,12 +113,12 @@ impl Known {
         self.id_of.resize(column.tokens().len(), UNKNOWN);
     }
 
-    /// Looks up the tokens that a document has. The others leave no trace.
+    /// Looks up the tokens of a document. Other tokens of the batch are not added.
     fn look_up(&mut self, documents: &ByToken, column: &TextColumn, tokens: &mut Vocabulary) {
         for token in 0..documents.len() {
             if self.id_of[token] == UNKNOWN && documents.has(token) {
                 let name = column.tokens().name(token);
-                // If all of ours were looked up under this numbering, one that was never looked up is new.
+                // If all our tokens were found under this numbering, any other token must be new and needs no lookup.
                 let all_known = self.looked_up == tokens.len();
                 let id = if all_known { tokens.push_new(name) } else { tokens.intern(name) };
                 self.id_of[token] = id as u32;
@@ -126,7 +127,7 @@ impl Known {
         }
     }
 
-    /// The id of a token, which may be new.
+    /// The id of a token, which is added if it is new.
     #[inline]
     fn id(&mut self, token: usize, column: &TextColumn, tokens: &mut Arc<Vocabulary>) -> usize {
         if self.id_of[token] == UNKNOWN {
@@ -165,7 +166,7 @@ impl TextStatistics {
         if batch.weights.is_empty() && self.settings.counts_occurrences() {
             return self.observe_whole(column, counted, classes);
         }
-        // Tokens are looked up when a document that counts first shows them: the rest of the batch leaves no trace.
+        // Tokens are looked up when a document that counts has them, so that tokens of other rows are never added.
         let mut amounts = Vec::new();
         let counts = Arc::make_mut(&mut self.counts);
         counts.grow(0, classes);
@@ -192,15 +193,16 @@ impl TextStatistics {
                 }
             }
             if weight == 1.0 {
-                // Multiples of a grain, far from 2^53 of them: these sums are exact.
+                // All terms are multiples of the same power of two, and far fewer than 2^53 of it, so these sums are
+                // exact.
                 self.totals.add(PRESENCES_ROW, class, document.len() as f64);
                 self.totals.add(TERMS_ROW, class, whole_terms);
             }
         }
     }
 
-    /// The same for documents that count one each: token by token, since the cells of a token stand side by side and
-    /// those of a large vocabulary are far apart.
+    /// The same for documents of weight one. They are counted token by token, because the cells of one token are
+    /// adjacent in memory and those of different tokens are far apart.
     fn observe_whole(&mut self, column: &TextColumn, counted: &[CountedRow], classes: usize) {
         let mut totals = vec![[0_u64; TOTALS]; classes];
         for &CountedRow { row, class } in counted {
@@ -224,7 +226,7 @@ impl TextStatistics {
         counts.add_documents(&self.known.id_of, &self.by_token, largest);
     }
 
-    /// The counts change, but not those of copies: what is chosen from them has to be chosen anew.
+    /// Unshares the counts before they change, and discards the choice that was made from them.
     fn forget_choices(&mut self) {
         self.pseudocount = Arc::default();
     }
@@ -248,7 +250,8 @@ impl TextStatistics {
         counts.merge(&other.counts, &token_of, class_of, sign);
     }
 
-    /// The first (token, class) of `other` of which there is more than here; `None` is a document, missing or not.
+    /// The first (token, class) of which `other` has more than we have. A token of `None` means that it has more
+    /// documents, or more rows without one.
     pub(crate) fn first_shortfall<'a>(
         &self,
         other: &'a Self,
@@ -262,7 +265,7 @@ impl TextStatistics {
         self.totals.first_shortfall(&other.totals, &every_total, class_of).map(|(_, class)| (None, class))
     }
 
-    /// Tokens in the order of their bytes, none that counts zero, classes in the order given.
+    /// The canonical form: tokens in the order of their bytes, none that counts zero, and classes in the given order.
     pub(crate) fn canonical(&self, classes: &[usize]) -> Self {
         if classes.iter().copied().eq(0..self.totals.classes()) && self.is_canonical() {
             return self.clone();
@@ -273,7 +276,7 @@ impl TextStatistics {
         self.select(&ids, classes)
     }
 
-    /// Whether this is [`canonical`](Self::canonical) as long as the classes are.
+    /// Whether this is in [canonical](Self::canonical) form, provided that the classes are in order.
     pub(crate) fn is_canonical(&self) -> bool {
         self.totals.is_canonical() && self.tokens.is_sorted_by_bytes() && self.counts.is_canonical()
     }
@@ -295,17 +298,17 @@ impl TextStatistics {
         }
     }
 
-    /// About how many bytes it takes.
+    /// Roughly how many bytes it takes.
     pub(crate) fn memory(&self) -> usize {
         self.tokens.memory() + self.counts.memory()
     }
 
-    /// Refuses what would take all memory.
+    /// Refuses a column that would take too much memory.
     pub(crate) fn check_size(&self, column: &str) -> Result<()> {
         check_limits(column, &[self], &LIMITS)
     }
 
-    /// Whether the sums over all tokens are what they should be, and no token is in more documents than there are.
+    /// Whether the totals equal the sums over all tokens, and no token is in more documents than there are.
     pub(crate) fn is_consistent(&self) -> bool {
         let mut rest = self.totals.clone();
         let classes = self.totals.classes();
@@ -316,7 +319,7 @@ impl TextStatistics {
         if let Some(whole) = self.counts.whole_totals() {
             for (class, totals) in whole.iter().enumerate() {
                 for (row, total) in [PRESENCES_ROW, TERMS_ROW].into_iter().zip(totals) {
-                    // Each half of the number is exact.
+                    // An f64 holds each half of the number exactly.
                     let (high, low) = (total >> 32 << 32, total & u64::from(u32::MAX));
                     [high, low].into_iter().for_each(|part| rest.add(row, class, -(part as f64)));
                 }

@@ -1,4 +1,5 @@
-//! What follows from all tokens of a column together, so that a document can be scored by the counts of its own tokens.
+//! Numbers that depend on all tokens of a column, stored so that a document can be scored with the counts of its own
+//! tokens alone.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,9 +9,8 @@ use super::estimate::{Amounts, TextEstimate};
 use super::likelihood::TextLikelihood;
 use crate::settings::{Settings, Smoothing, TextFamily};
 
-/// The revision of the formulas by which these numbers are worked out. Raise it whenever one of them comes out with other
-/// bits than before, so that numbers of an older revision are not mixed with those of today: files that hold them are
-/// then read whole.
+/// The revision of the formulas for these numbers. Raise it whenever the bits of one of them change, so that numbers of
+/// different revisions are never mixed: files of an older revision are then read completely.
 pub(crate) const REVISION: u32 = 1;
 
 /// Stands in a model file beside the counts: see [`crate::format::ModelFile`]. It is derived from them under the settings of the
@@ -42,13 +42,14 @@ fn is_first_revision(revision: &u32) -> bool {
     *revision == 1
 }
 
-/// Sums of logarithms and scales beyond these do not come from counts, and could overflow when they are added up.
+/// Limits of sums of logarithms and of scales. Anything beyond them cannot come from counts, and could overflow when it
+/// is added up.
 const MOST_LOG: f64 = 1e300;
 const MOST_SCALE: f64 = 1e30;
 
 impl Precomputed {
-    /// `None` if a document's own tokens are not enough, or the settings do not fit the counts: some tokens are not kept,
-    /// or some counts have not only a cell.
+    /// `None` if a document's own tokens are not enough to score it (some tokens are not kept, or some counts have
+    /// rounding errors beside the table), or if the settings do not fit the counts.
     pub(crate) fn new(statistics: &TextStatistics, settings: &Settings, column: &str) -> Option<Self> {
         let limits = &settings.text;
         if limits.most_tokens.is_some() || limits.min_documents > 0.0 || !statistics.counts.is_plain() {
@@ -82,7 +83,7 @@ impl Precomputed {
             && self.scale.iter().all(|scale| (0.0..=MOST_SCALE).contains(scale))
     }
 
-    /// Whether there is what these settings need, worked out as today, and nothing that could not be.
+    /// Whether this has what the settings need, by the current formulas, and only values that are possible.
     pub(crate) fn fits(
         &self,
         settings: &Settings,

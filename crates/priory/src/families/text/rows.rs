@@ -3,8 +3,8 @@
 use crate::lines::{Line, Lines, lines_for};
 use crate::moments::engine::{ask, vectorized};
 
-/// For each token a row: its default, 1, and its extra in each class. The sum of a document's rows, each times what its
-/// token counts there, is all that has to be known of the document.
+/// For each token a row: its default, 1, and its extra in each class. The sum of these rows over the tokens of a
+/// document, each times its count, is all that is needed to score the document.
 #[derive(Debug, Clone)]
 pub(crate) struct TokenRows(Lines);
 
@@ -14,7 +14,7 @@ const ONE: usize = 1;
 const EXTRAS: usize = 2;
 
 impl TokenRows {
-    /// Whether rows take little memory, and not many times as much as lists of so many cells.
+    /// Whether rows take little memory, and not many times as much as lists of this many cells.
     pub(crate) fn suit(tokens: usize, classes: usize, cells: usize) -> bool {
         const MOST_LINES: usize = (128 << 20) / size_of::<Line>();
         const TIMES: usize = 4;
@@ -22,12 +22,12 @@ impl TokenRows {
         lines <= MOST_LINES && 8 * lines <= TIMES * (cells + tokens)
     }
 
-    /// Room for so many tokens, and one more row.
+    /// A table with room for this many tokens and one more row.
     pub(crate) fn with_room(tokens: usize, classes: usize) -> Self {
         TokenRows(Lines::with_room(tokens + 1, EXTRAS + classes))
     }
 
-    /// Appends a token, which adds so much in every class.
+    /// Appends a token with its default, which it adds in every class.
     pub(crate) fn push(&mut self, default: f64) {
         let token = self.0.rows();
         self.0.push();
@@ -35,7 +35,7 @@ impl TokenRows {
         self.0.set(token, ONE, 1.0);
     }
 
-    /// Sets what the last token adds to that in one of them.
+    /// Sets the extra of the last token in one class.
     #[inline]
     pub(crate) fn set_extra(&mut self, class: usize, extra: f64) {
         self.0.set(self.0.rows() - 1, EXTRAS + class, extra);
@@ -55,15 +55,16 @@ impl TokenRows {
         self.0.get(token, EXTRAS + class)
     }
 
-    /// Adds up one document after the other: the entries of their tokens, where those of each end, and what each counts,
-    /// which is 1 if nothing is said. A token without a row adds nothing. The sums are kept in `sums`.
+    /// Adds up documents, given the entries of their tokens, where the entries of each document end, and what each
+    /// entry counts; if that is empty, each counts 1. A token without a row adds nothing. The results are kept in
+    /// `sums`.
     pub(crate) fn add_up(&self, entries: &[(u32, u32)], ends: &[usize], amounts: &[f64], sums: &mut RowSums) {
         sums.of_all.clear();
         sums.of_all.resize(ends.len() * self.0.width(), Line::default());
         let work = AddUp { rows: &self.0, entries, ends, amounts, sums: &mut sums.of_all };
         vectorized(
             #[inline(always)]
-            // Sums of few lines stay in registers.
+            // With few lines, the sums stay in registers.
             move || match work.rows.width() {
                 1 => work.add_up_few::<1>(),
                 2 => work.add_up_few::<2>(),
@@ -131,7 +132,8 @@ impl<'a> AddUp<'a> {
         }
     }
 
-    /// What each token counts, and its row. Rows are needed in no order of theirs: one is asked for some tokens before.
+    /// What each token counts, and its row. Rows are needed in random order, so each is prefetched several tokens
+    /// ahead.
     #[inline(always)]
     fn tokens<R: Fn(usize) -> &'a [Line]>(
         &self,

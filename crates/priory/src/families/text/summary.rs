@@ -8,7 +8,7 @@ use super::{DOCUMENTS_ROW, MISSING_ROW, TERMS_ROW};
 use crate::model::Model;
 use crate::report::ByClass;
 
-/// A column of text laid open.
+/// What is shown of a column of text.
 #[derive(Debug, Clone, Serialize)]
 pub struct TextSummary {
     /// How many different tokens the model knows.
@@ -37,7 +37,7 @@ pub struct TellingToken {
 }
 
 impl TextSummary {
-    /// The rows without a document are counted apart: their weight for each class comes second.
+    /// Returns the summary, and for each class the weight of the rows without a document.
     pub(crate) fn new(
         estimate: &TextEstimate<'_>,
         likelihood: &TextLikelihood,

@@ -1,9 +1,10 @@
 //! Counts of tokens, by class: in how many documents, and how often.
 //!
-//! Most tokens occur in few classes, so only cells that were ever counted are kept: a short list for most tokens, a
-//! cell for every class for those that turn up in many. Counts take four bytes each as long as all of them are whole
-//! and small, since it is memory that counting waits for; then eight. As in a [`Tally`](crate::tally::Tally), what
-//! rounding cuts off from an f64 is kept beside the table, so that every cell is exact for every finite weight.
+//! Most tokens occur in few classes, so most have a short list of cells, only for the classes that counted them; tokens
+//! that occur in many classes have a cell for every class. Counting mostly waits for memory, so counts take four bytes
+//! each as long as all of them are small whole numbers, and eight bytes otherwise. As in a
+//! [`Tally`](crate::tally::Tally), the rounding errors of the f64 are kept beside the table, so that every cell is
+//! exact for every finite weight.
 
 mod canonical;
 
@@ -21,7 +22,7 @@ pub(crate) struct TokenCell {
     pub(crate) class: u32,
     /// The weight of the documents that have the token.
     pub(crate) documents: f64,
-    /// What its occurrences count, times the weights of their documents.
+    /// Its occurrences, weighted by their documents.
     pub(crate) terms: f64,
 }
 
@@ -34,22 +35,22 @@ impl TokenCell {
 /// The classes of some cells, and their documents and terms.
 pub(crate) type WholeRow<'a> = (&'a [u16], &'a [[u32; 2]]);
 
-/// Tokens with more classes than this have a cell for every class: it costs little if there are few.
+/// Tokens with more cells than this get a cell for every class.
 const LONGEST_LIST: [u32; 2] = [4, 8];
 const FEW_CLASSES: u32 = 32;
-/// The length of a row that has a cell for every class.
+/// Stands for the length of a row that has a cell for every class.
 const DENSE: u32 = u32::MAX;
 
-/// So many tokens ahead cells are asked for.
+/// Cells are prefetched this many tokens ahead.
 const AHEAD: usize = 8;
 
-/// Where the cells of a token stand.
+/// Where the cells of a token are.
 #[derive(Debug, Clone, Copy, Default)]
 struct Row {
     start: u32,
     /// How many cells are in use, from the first on; [`DENSE`] if the cell of class c is the c-th.
     length: u32,
-    /// How many there are.
+    /// How many cells are reserved.
     room: u32,
 }
 
@@ -60,10 +61,10 @@ pub(crate) struct TokenTable {
     /// The class of each cell: there are at most 2^16.
     class_of: Vec<u16>,
     counts: Counts,
-    /// Lists that were outgrown and can be used again, by the logarithm of their room.
+    /// Free lists: places that tokens have outgrown and others can reuse, by the logarithm of their size.
     free: [Vec<u32>; 4],
     classes: u32,
-    /// What the cells lack to be exact: documents and terms.
+    /// The rounding errors of the cells: of their documents and of their terms.
     residue: BTreeMap<(u32, u32), [ExactSum; 2]>,
 }
 
@@ -78,7 +79,7 @@ impl TokenTable {
         self.counts.len()
     }
 
-    /// About how many bytes the table takes.
+    /// Roughly how many bytes the table takes.
     pub(crate) fn memory(&self) -> usize {
         let counts = match &self.counts {
             Counts::Small(counts) => size_of_val(&counts[..]),
@@ -87,7 +88,7 @@ impl TokenTable {
         size_of_val(&self.rows[..]) + size_of_val(&self.class_of[..]) + counts
     }
 
-    /// Makes room for so many tokens and classes; what is new counts zero.
+    /// Makes room for this many tokens and classes; new ones count zero.
     pub(crate) fn grow(&mut self, tokens: usize, classes: usize) {
         self.rows.resize(tokens.max(self.rows.len()), Row::default());
         self.classes = self.classes.max(classes as u32);
@@ -120,8 +121,8 @@ impl TokenTable {
         }
     }
 
-    /// Adds documents of weight one, whose tokens have these ids. No class has more than `largest` occurrences of all
-    /// tokens together, with those of the documents.
+    /// Adds documents of weight one, whose tokens have these ids. With them, no class has more than `largest`
+    /// occurrences of all tokens together.
     pub(super) fn add_documents(&mut self, ids: &[u32], by_token: &ByToken, largest: f64) {
         /// Most tokens have few documents.
         const AHEAD: usize = 12;
@@ -139,7 +140,7 @@ impl TokenTable {
         }
     }
 
-    /// Adds documents that have a token. If all counts fit into four bytes, there is nothing to check.
+    /// Adds documents that have a token. If all counts are known to fit into four bytes, nothing has to be checked.
     #[inline]
     fn add_documents_of(&mut self, token: usize, documents: &[OfDocument], fit: bool) {
         let row = self.rows[token];
@@ -166,7 +167,7 @@ impl TokenTable {
         residue.iter_mut().zip(errors).for_each(|(sum, error)| sum.add(error));
     }
 
-    /// Asks for the cells of a token: those of a large vocabulary are far apart.
+    /// Prefetches the cells of a token: in a large vocabulary they are rarely in the cache.
     #[inline]
     fn ask(&self, token: usize) {
         let cells = self.held(token);
@@ -209,7 +210,7 @@ impl TokenTable {
             self.widen(token, class);
             return (self.rows[token].start + class) as usize;
         }
-        // Most tokens are in one class. A token of two will be in more.
+        // Most tokens occur in one class only, but one that occurs in two is likely to occur in more.
         let room = if row.length == 0 { 1 } else { (row.length + 1).next_power_of_two().max(4) };
         let start = match self.free[room.ilog2() as usize].pop() {
             Some(start) => start,
@@ -223,7 +224,7 @@ impl TokenTable {
         self.new_place(token, class)
     }
 
-    /// Keeps the list of a token, which has another place now, for another one.
+    /// Keeps the old list of a token that was moved, so that another token can reuse it.
     fn reuse(&mut self, row: Row) {
         if row.length != DENSE && row.room.is_power_of_two() && row.room <= LONGEST_LIST[1] {
             self.free[row.room.ilog2() as usize].push(row.start);
@@ -252,7 +253,7 @@ impl TokenTable {
         start
     }
 
-    /// Where the cells of a token stand that are in use; some of them may count zero.
+    /// The range of the cells of a token that are in use; some of them may count zero.
     fn held(&self, token: usize) -> Range<usize> {
         let row = self.rows[token];
         let length = if row.length == DENSE { row.room } else { row.length };
@@ -281,7 +282,7 @@ impl TokenTable {
         self.held(token).map(|place| self.cell(place)).filter(|cell| !cell.is_zero())
     }
 
-    /// Shows the class, documents and terms of the cells of a token that count: the same, but faster.
+    /// Passes class, documents and terms of the same cells to a closure, which is faster.
     #[inline]
     pub(crate) fn for_each_cell(&self, token: usize, mut each: impl FnMut(usize, f64, f64)) {
         let places = self.held(token);
@@ -313,7 +314,7 @@ impl TokenTable {
         exact
     }
 
-    /// The weight of the documents of all classes that have a token, without so much of it, correctly rounded.
+    /// The weight of the documents of all classes that have a token, less the given weight, correctly rounded.
     pub(crate) fn documents_without(&self, token: usize, weight: f64) -> f64 {
         if self.residue.is_empty() {
             let (mut rest, mut is_exact) = (-weight, true);
@@ -371,8 +372,8 @@ impl TokenTable {
         }
     }
 
-    /// Adds cells to a row that has a cell for every class; `false` if nothing was added, because it has not, or because
-    /// a sum would not fit.
+    /// Adds cells to a row that has a cell for every class. Returns `false`, and adds nothing, if the row is not of
+    /// that form or a sum would not fit.
     #[inline]
     fn add_row(&mut self, token: usize, of: &[u16], counts: &[[u32; 2]], class_of: &[usize]) -> bool {
         let row = self.rows[token];
@@ -381,7 +382,7 @@ impl TokenTable {
             return false;
         }
         let cells = &mut cells[row.start as usize..][..row.room as usize];
-        // A row may have cells for classes that are yet to come; they count zero.
+        // A row may have cells for classes that do not exist yet; they count zero.
         let known =
             || of.iter().zip(counts).filter_map(|(&of, &new)| Some((*class_of.get(usize::from(of))?, new)));
         let fits = |(class, new): (usize, [u32; 2])| {
@@ -405,7 +406,7 @@ impl TokenTable {
         self.residue.values_mut().flatten().for_each(|residue| residue.scale(power));
     }
 
-    /// Whether every count can be halved so many times without losing a bit.
+    /// Whether every count can be halved this many times without losing a bit.
     pub(crate) fn can_be_halved(&self, times: u32) -> bool {
         let cells = match &self.counts {
             Counts::Small(_) => true,
@@ -414,8 +415,8 @@ impl TokenTable {
         cells && self.residue.values().flatten().all(|residue| residue.can_be_halved(times))
     }
 
-    /// The first cell of which `other` has more, with tokens and classes mapped as in [`merge`](Self::merge). What we
-    /// lack is `None` and counts nothing.
+    /// The first cell of which `other` has more, with tokens and classes mapped as in [`merge`](Self::merge). A token
+    /// or class that we do not have is mapped to `None` and counts nothing.
     pub(crate) fn first_shortfall(
         &self,
         other: &TokenTable,
@@ -458,7 +459,7 @@ impl TokenTable {
         })
     }
 
-    /// Whether all counts are those of cells alone.
+    /// Whether all counts are exact without rounding errors beside them.
     pub(crate) fn is_plain(&self) -> bool {
         self.residue.is_empty()
     }

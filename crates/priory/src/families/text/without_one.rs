@@ -1,9 +1,9 @@
 //! log P(document | class), as if a training row that holds the document had not been there.
 //!
-//! The terms are those of [`estimate`](super::estimate). Without the document its own class counts less of the document's
-//! tokens, and tokens that no other document has are not known at all. So a document that is left out costs, like one that is
-//! scored, as much as its tokens have cells. What depends on all tokens is a sum over them, of which those of the document
-//! are taken out and put back with what is left of them.
+//! The terms are those of [`estimate`](super::estimate). Without the document, its own class counts fewer of the
+//! document's tokens, and tokens that no other document has are unknown. As in scoring, the cost is the number of cells
+//! of the document's tokens. Whatever depends on all tokens is a sum over them, in which only the terms of the
+//! document's tokens are replaced.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -16,7 +16,7 @@ use crate::exact::ExactSum;
 use crate::families::Removed;
 use crate::settings::TextFamily;
 
-/// What it takes to leave documents out.
+/// What is needed to leave documents out.
 pub(crate) struct WithoutOne {
     logs: CountLogs,
     sums: Vec<ClassTotals>,
@@ -45,7 +45,7 @@ struct Token {
     stays: bool,
 }
 
-/// The document that is left out, and what that leaves.
+/// The document that is left out, and what remains without it.
 struct LeftOut<'e> {
     estimate: &'e TextEstimate<'e>,
     ready: &'e WithoutOne,
@@ -198,7 +198,7 @@ impl LeftOut<'_> {
         self.tokens.iter().filter(|token| token.stays).for_each(|token| own.add(-token.taken));
         let mut totals = BTreeMap::from([(self.removed.class, own)]);
         for token in self.tokens.iter().filter(|token| !token.stays) {
-            // A class that has nothing else is left with nothing, not with what rounding leaves.
+            // A class that has nothing else is left with exactly zero, not with a rounding error.
             for cell in statistics.counts.cells(token.id) {
                 let class = cell.class as usize;
                 totals
@@ -252,7 +252,7 @@ impl LeftOut<'_> {
             if bernoulli {
                 let absent =
                     |count| if count > 0.0 { formula.absent(count, 0.0, &self.sums[own]) } else { zero };
-                // What is in more documents than are left is not in the base.
+                // A token in more documents than remain is not part of the base.
                 base -= if before <= self.sums[own].total { absent(before) } else { 0.0 };
                 base += if token.stays { absent(now) } else { 0.0 };
             }
@@ -270,7 +270,7 @@ impl LeftOut<'_> {
         scores[own] = score + base;
     }
 
-    /// Writes log P(document | class) over zeros. Some token stays.
+    /// Adds log P(document | class) to `scores`, which are zero. At least one token must remain.
     fn write(&self, scores: &mut [f64]) {
         let (formula, ready) = (self.estimate.formula, self.ready);
         let depends_on_token = formula.default_depends_on_token();
@@ -369,7 +369,7 @@ impl LeftOut<'_> {
             let mut replace = |class: usize, before: f64, now: f64| {
                 let (base, sums) = (&mut bases[class], &self.sums[class]);
                 let absent = |count, pooled| self.estimate.formula.absent(count, pooled, sums);
-                // What is in more documents than are left is not in the base.
+                // A token in more documents than remain is not part of the base.
                 if before <= sums.total {
                     *base = base.without(absent(before, before_in_all));
                 }

@@ -20,7 +20,7 @@ impl TokenTable {
         for (to, &token) in tokens.iter().enumerate() {
             cells.clear();
             for old in self.held(token).map(|place| self.cell(place)) {
-                // A row may have cells for classes that are yet to come.
+                // A row may have cells for classes that do not exist yet.
                 let Some(&Some(class)) = class_of.get(old.class as usize) else { continue };
                 let mut new = TokenCell { class, ..old };
                 if !self.residue.is_empty() {
@@ -174,7 +174,7 @@ impl TokenTable {
     /// which occurs twice.
     fn classes_ascend(&self) -> bool {
         let falls = self.class_of.iter().zip(self.class_of.iter().skip(1)).filter(|(a, b)| a >= b).count();
-        // A fall is no harm where a token begins.
+        // Classes may decrease where a new token begins.
         let begins = |row: &&Row| {
             let start = row.start as usize;
             start > 0 && self.class_of[start - 1] >= self.class_of[start]
@@ -237,7 +237,7 @@ impl TokenTable {
         self.rows.iter().map(|row| u64::from(row.start + row.length))
     }
 
-    /// What the documents (0) or terms (1) of a canonical table lack, as (cell, term) in order.
+    /// The rounding errors of the documents (0) or terms (1) of a canonical table, as (cell, error) in order.
     pub(crate) fn residue(&self, which: usize) -> impl Iterator<Item = (u64, f64)> + '_ {
         self.residue.iter().flat_map(move |(&(token, class), residue)| {
             let place = self.find(token as usize, class as usize).unwrap_or_default();
@@ -263,7 +263,7 @@ impl TokenTable {
         Some(places.map(|places| (&self.class_of[places.clone()], &counts[places])))
     }
 
-    /// All tokens, those in twice as many documents before others.
+    /// All tokens, roughly by descending number of documents: by its binary logarithm.
     pub(crate) fn by_frequency(&self) -> Vec<u32> {
         let magnitude =
             |token: usize| (self.in_all_classes(token, 0) as u64).checked_ilog2().unwrap_or(0) as usize;
@@ -309,7 +309,7 @@ impl TokenTable {
     }
 }
 
-/// What is left of a sum without its value.
+/// The rounding error of a sum: what remains without its rounded value.
 fn rest_of(mut sum: ExactSum) -> ExactSum {
     let value = sum.value();
     sum.add(-value);
