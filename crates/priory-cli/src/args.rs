@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use crate::text::TextArgs;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+use priory::judgement::Judging;
 use priory::settings::{Discriminant, NumberFamily, Prior, Selection, Smoothing, VarianceFloor};
 use priory_input::InputFormat;
 
@@ -247,6 +248,14 @@ pub(crate) struct TrainArgs {
     /// Rows count half after so many more rows, as with `priory learn`, for example `--half-life 10000`
     #[arg(long, value_name = "ROWS", value_parser = parse_half_life)]
     pub(crate) half_life: Option<u64>,
+    /// How far to judge what the columns say: none, weights, pairs, full or auto, for example `--judge full`
+    ///
+    /// Columns repeat each other, and naive Bayes takes their evidence at face value: its probabilities exaggerate. A judgement
+    /// predicts every row from all others, and weighs by that what each column says (weights), what it says together with each
+    /// other (pairs), and what all say together (full). The tables are read twice. auto is full, or none where there are too few
+    /// rows. [default: none]
+    #[arg(long, value_name = "TIER", value_parser = parse_judging, default_value = "none", hide_default_value = true)]
+    pub(crate) judge: Judging,
     /// Where to write the model, for example `-o churn.priory` [default: the first DATA's name with .priory]
     #[arg(short, long, value_name = "MODEL", value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,
@@ -543,4 +552,8 @@ mod tests {
         let text = super::TextArgs::augment_args(clap::Command::new("text"));
         assert_eq!(names(text), priory_input::text::TextChoices::NAMES);
     }
+}
+
+fn parse_judging(word: &str) -> Result<Judging, String> {
+    word.parse()
 }

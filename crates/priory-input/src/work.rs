@@ -1,6 +1,7 @@
 //! Learning and forgetting whole tables on several threads, with progress reports and the chance to stop.
 
-use priory::{Batch, Statistics};
+use priory::judgement::SecondLook;
+use priory::{Batch, Schema, Statistics};
 
 use crate::error::{Error, Result};
 use crate::parallel::{Turn, fold};
@@ -79,6 +80,21 @@ impl Work<'_> {
         Ok((all, skipped))
     }
 
+    /// Takes a second look at all rows of a table, which were learnt, after a look at none.
+    ///
+    /// # Errors
+    /// If the table cannot be read.
+    pub fn look(&self, table: Table, schema: &Schema, look: &SecondLook) -> Result<SecondLook> {
+        let reader = table.reader(schema, Purpose::Learning)?;
+        let parts = self.fold(&reader, || look.clone(), |look, batch, _| Ok(look.observe(batch)?))?;
+        let mut parts = parts.into_iter();
+        let mut all = parts.next().unwrap_or_else(|| look.clone());
+        for part in parts {
+            all.merge(&part)?;
+        }
+        Ok(all)
+    }
+
     /// Forgets the rows of a table. Where rows age, the first of them was learnt as this row, and the others one after the
     /// other; returns the one after the last, and how many rows had no class.
     ///
@@ -92,7 +108,7 @@ impl Work<'_> {
     ) -> Result<(Option<u64>, u64)> {
         let empty = match learnt_at {
             Some(row) => statistics.empty_at(row)?,
-            None => Statistics::empty(statistics.schema()),
+            None => statistics.empty_like(),
         };
         let (part, skipped) = self.learn(open()?, &empty)?;
         if let Err(refusal) = statistics.subtract(&part) {

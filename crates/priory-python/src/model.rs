@@ -9,6 +9,7 @@ use std::time::Duration;
 use std::{panic, thread};
 
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArray3, PyArrayMethods};
+use priory::judgement::Judging;
 use priory::plot::{Detail, Subject, svg};
 use priory::posterior::rows_to_score;
 use priory::report::{Summary, TOP_TOKENS};
@@ -78,9 +79,11 @@ pub(crate) struct Learnt(Shared<State>);
 
 #[pymethods]
 impl Learnt {
-    /// Learns the rows of a table whose columns nobody knows yet. The second table has the same rows, to be looked at.
+    /// Learns the rows of a table whose columns nobody knows yet. The first table has the same rows, to find out what the columns
+    /// are, and so has the one that `open` gives, to judge what they say.
     #[staticmethod]
-    #[pyo3(signature = (look, table, target, weight, choices))]
+    #[pyo3(signature = (look, table, target, weight, choices, open, judge))]
+    #[expect(clippy::too_many_arguments, reason = "Python hands them over one by one")]
     fn learn(
         py: Python<'_>,
         look: &PyTable,
@@ -88,7 +91,11 @@ impl Learnt {
         target: String,
         weight: Option<String>,
         choices: &Bound<'_, PyDict>,
+        open: Py<PyAny>,
+        judge: &str,
     ) -> PyResult<Self> {
+        let judging: Judging =
+            judge.parse().map_err(|error| PyValueError::new_err(format!("judge={judge:?}: {error}")))?;
         let (schema, settings) = understand(look, target, weight, choices)?;
         let mut empty = Statistics::empty(&schema);
         if let Some(rows) = chosen(choices, "half_life")? {
@@ -97,7 +104,15 @@ impl Learnt {
         let table = table.open()?;
         let (mut statistics, _) = interruptible(py, |work| work.learn(table, &empty))?;
         py.detach(|| statistics.settle());
-        Learnt::concluded(py, priory::Learnt::new(statistics, settings))
+        let mut learnt = priory::Learnt::new(statistics, settings);
+        if let Some(tier) = judging.tier(&learnt.statistics, &learnt.settings) {
+            let nothing = learnt.second_look(tier).map_err(of_core)?;
+            let open = Opener::new(open);
+            let seen = interruptible(py, |work| work.look(open.table()?, &schema, &nothing));
+            let seen = open.check(seen)?;
+            py.detach(|| learnt.judge(seen)).map_err(of_core)?;
+        }
+        Learnt::concluded(py, learnt)
     }
 
     /// Learns more rows, which age from here on if there is a half-life. Returns the number under which the first of them
@@ -142,7 +157,7 @@ impl Learnt {
 
     /// Learns what another has learnt.
     fn merge(&self, py: Python<'_>, other: &Snapshot) -> PyResult<()> {
-        self.change(py, |statistics| statistics.merge(&other.0.learnt.statistics))
+        self.change_learnt(py, |learnt| learnt.merge(&other.0.learnt))
     }
 
     /// Forgets everything that another has learnt.
@@ -189,8 +204,16 @@ impl Learnt {
         py: Python<'_>,
         change: impl FnOnce(&mut Statistics) -> priory::Result<()> + Send,
     ) -> PyResult<()> {
+        self.change_learnt(py, |learnt| change(&mut learnt.statistics))
+    }
+
+    fn change_learnt(
+        &self,
+        py: Python<'_>,
+        change: impl FnOnce(&mut priory::Learnt) -> priory::Result<()> + Send,
+    ) -> PyResult<()> {
         let changed = self.0.change(py, |state| {
-            change(&mut state.learnt.statistics)?;
+            change(&mut state.learnt)?;
             (state.model, state.version) = (OnceLock::new(), next_version());
             Ok(())
         });

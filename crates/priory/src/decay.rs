@@ -115,6 +115,7 @@ impl Statistics {
                 known.rows
             )),
             None if rows == 0 => refused("a half-life is one row or more".into()),
+            None if self.on_grid.is_some() => refused("the rows of a judged model cannot age".into()),
             None if !self.can_be_halved(2 * MOST_HALVINGS) => {
                 refused("the model has learnt rows whose weights are too small to be halved".into())
             }
@@ -133,7 +134,7 @@ impl Statistics {
 
     /// Empty statistics of the same table that age like these, and are as old.
     pub fn empty_at_same_age(&self) -> Statistics {
-        let mut empty = Statistics::empty(&self.schema);
+        let mut empty = self.empty_like();
         let half_life = self.half_life();
         empty.decay = half_life.map(|half_life| Box::new(Decay { half_life, young: None }));
         empty

@@ -19,7 +19,7 @@ impl Statistics {
         if self.half_life().is_some() {
             return Err(Error::Settings("the rows of this model age: say when these were learnt".into()));
         }
-        self.forget_since(batch, &Statistics::empty(&self.schema))
+        self.forget_since(batch, &self.empty_like())
     }
 
     /// Takes rows away that were learnt when nothing but `nothing` had been.

@@ -3,13 +3,14 @@
 use std::io::{self, Write};
 
 use crate::batch::Batch;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::features::Features;
 use crate::format::{self, FileParts};
+use crate::judgement::{Judgement, SecondLook, Tier, judgement_of};
 use crate::model::Model;
 use crate::report::Summary;
 use crate::schema::Schema;
-use crate::settings::Settings;
+use crate::settings::{Selection, Settings};
 use crate::statistics::Statistics;
 
 /// Statistics, together with the settings under which a model is estimated from them: what a model file holds.
@@ -38,12 +39,14 @@ pub struct Learnt {
     pub statistics: Statistics,
     /// What a model is estimated under.
     pub settings: Settings,
+    /// How much what the columns say is worth, if that was judged.
+    pub(crate) judgement: Option<Judgement>,
 }
 
 impl Learnt {
     /// These statistics, to be estimated under these settings.
     pub fn new(statistics: Statistics, settings: Settings) -> Self {
-        Learnt { statistics, settings }
+        Learnt { statistics, settings, judgement: None }
     }
 
     /// Nothing learnt yet.
@@ -65,7 +68,7 @@ impl Learnt {
     /// # Errors
     /// If the bytes cannot be written.
     pub fn write_to(&self, out: &mut impl Write) -> io::Result<()> {
-        format::write(out, &self.statistics, &self.settings)
+        format::write(out, self)
     }
 
     /// The bytes of the model file.
@@ -93,13 +96,25 @@ impl Learnt {
         self.statistics.forget(batch)
     }
 
-    /// Adds what was learnt elsewhere. The settings stay.
+    /// Adds what was learnt elsewhere. The settings stay, and the judgement if both have the same.
     ///
     /// # Errors
     /// As for [`Statistics::merge`], and if both together are too large to be estimated.
     pub fn merge(&mut self, other: &Learnt) -> Result<()> {
         self.statistics.merge(&other.statistics)?;
+        // Weights that were fitted to something else are worth nothing here.
+        if self.judgement != other.judgement {
+            self.judgement = None;
+        }
+        if self.judgement.is_none() {
+            self.statistics.on_grid = None;
+        }
         self.statistics.check_size()
+    }
+
+    /// Whether it was judged how much what the columns say is worth.
+    pub fn is_judged(&self) -> bool {
+        self.judgement.is_some()
     }
 
     /// The model that follows.
@@ -107,7 +122,48 @@ impl Learnt {
     /// # Errors
     /// If nothing was learnt, or the settings do not fit the data.
     pub fn estimate(&self) -> Result<Model> {
-        self.statistics.estimate(&self.settings)
+        let Some(judgement) = &self.judgement else { return self.statistics.estimate(&self.settings) };
+        let statistics = self.statistics.canonical();
+        let model = statistics.estimate(&self.settings)?;
+        model.judged(&statistics, judgement).ok_or_else(|| {
+            Error::Settings("the judgement of this model does not fit its statistics; judge it again".into())
+        })
+    }
+
+    /// Ready for a second look at the rows that were learnt, for a judgement that goes so far.
+    ///
+    /// # Errors
+    /// If nothing was learnt, if the settings select columns, or if rows age.
+    pub fn second_look(&self, tier: Tier) -> Result<SecondLook> {
+        let statistics = self.statistics.canonical();
+        if self.settings.select != Selection::All {
+            return Err(Error::Settings("a judgement weighs all columns: do not select some".into()));
+        }
+        if statistics.half_life().is_some() {
+            return Err(Error::Settings("rows that age cannot be judged".into()));
+        }
+        if statistics.classes.is_empty() {
+            return Err(Error::Empty);
+        }
+        Ok(SecondLook::new(&statistics, &self.settings, tier))
+    }
+
+    /// Judges how much what the columns say is worth, by a second look at all rows that were learnt.
+    ///
+    /// # Errors
+    /// If the look was at other rows.
+    pub fn judge(&mut self, look: SecondLook) -> Result<()> {
+        self.statistics.settle();
+        let SecondLook { tier, on_grid, kept, rows, .. } = look;
+        if rows != self.statistics.rows() {
+            let learnt = self.statistics.rows();
+            return Err(Error::Mismatch(format!("{learnt} rows were learnt, and {rows} looked at again")));
+        }
+        self.statistics.on_grid = Some(Box::new(on_grid));
+        let judgement = judgement_of(&self.statistics, &self.settings, tier, kept)?;
+        self.judgement =
+            Some(Judgement { rows: self.statistics.rows(), fingerprint: self.fingerprint(), ..judgement });
+        Ok(())
     }
 
     /// A summary of the model that was [estimated](Self::estimate), with this many of the most telling tokens of each

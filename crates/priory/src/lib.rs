@@ -89,6 +89,7 @@
 //! | [`settings`], [`words`] | what can be chosen, and the words for it on the command line and in Python |
 //! | [`posterior`] | scores and probabilities |
 //! | [`report`], [`plot`] | what can be shown of a model, as structs to print or to write as JSON; plots as SVG |
+//! | [`judgement`] | how much what the columns say is worth |
 //! | [`evaluate`] | how good predictions are; cross-validation and leave-one-out |
 //! | [`mod@format`] | the model file |
 //! | [`matrix`] | the same sums and scores for matrices without names |
@@ -124,6 +125,9 @@ mod tally;
 pub mod evaluate;
 mod features;
 mod leave_one_out;
+
+// how much what the columns say is worth,
+pub mod judgement;
 
 mod density;
 mod fractions;

@@ -12,6 +12,7 @@ use crate::families::FamilyStatistics;
 use crate::families::likelihood::{FamilyLikelihood, Unseen};
 use crate::families::text::summary::weight_of_evidence;
 use crate::fractions::FractionExplanation;
+use crate::judgement::{Judged, Judgement, TermOf};
 use crate::posterior::{Outcome, Scores};
 use crate::report::ByClass;
 use crate::schema::{Kind, Schema};
@@ -31,6 +32,8 @@ pub struct Model {
     /// log P(class) and whatever the factors could fold into a constant.
     start: Vec<f64>,
     factors: Vec<Factor>,
+    /// What the terms are worth, if that was judged.
+    judged: Option<Arc<Judged>>,
 }
 
 /// A column, or several that belong together.
@@ -114,7 +117,7 @@ impl Model {
             .collect::<Result<Vec<_>>>()?;
         let start = start(&log_prior, &factors);
         let (schema, settings) = (statistics.schema.clone(), settings.clone());
-        Ok(Model { schema, settings, resolved, classes, prior, log_prior, start, factors })
+        Ok(Model { schema, settings, resolved, classes, prior, log_prior, start, factors, judged: None })
     }
 
     /// The same model of only those of its factors that are used.
@@ -234,6 +237,9 @@ impl Model {
     /// If the batch does not have the columns of the schema.
     pub fn score(&self, batch: &Batch) -> Result<Scores> {
         batch.check(&self.schema)?;
+        if let Some(judged) = &self.judged {
+            return self.score_judged(judged, batch);
+        }
         let mut log_joint = Vec::with_capacity(batch.rows * self.classes.len());
         (0..batch.rows).for_each(|_| log_joint.extend_from_slice(&self.start));
         let mut evidence = self.evidence(batch);
@@ -243,11 +249,41 @@ impl Model {
             unseen.values += met.values;
             unseen.tokens += met.tokens;
         }
-        // Probabilities of zero are fine, and densities are finite. Neither ∞ nor NaN could become a posterior.
-        if let Some(undefined) = log_joint.iter().position(|log| log.is_nan() || *log == f64::INFINITY) {
-            return Err(Error::Undefined { row: batch.row_number(undefined / self.classes.len()) });
-        }
+        self.check_defined(&log_joint, batch)?;
         Ok(Scores::new(self.log_prior.clone(), log_joint, evidence, unseen))
+    }
+
+    fn score_judged(&self, judged: &Judged, batch: &Batch) -> Result<Scores> {
+        let read = judged.read(batch);
+        let mut z = judged.score(&read, &self.log_prior);
+        let mut evidence = self.evidence(batch);
+        let mut unseen = Unseen { values: read.unseen(), tokens: 0 };
+        for &(factor, weight) in &judged.factors {
+            let mut own = vec![0.0; z.len()];
+            let met = self.factors[factor].likelihood.add_log_likelihood(batch, &mut own, &mut evidence);
+            unseen.values += met.values;
+            unseen.tokens += met.tokens;
+            z.iter_mut().zip(own).for_each(|(z, x)| *z += raised(x, weight));
+        }
+        self.check_defined(&z, batch)?;
+        Ok(Scores::new(self.log_prior.clone(), z, evidence, unseen))
+    }
+
+    /// Probabilities of zero are fine, and densities are finite. Neither ∞ nor NaN could become a posterior.
+    fn check_defined(&self, log_joint: &[f64], batch: &Batch) -> Result<()> {
+        match log_joint.iter().position(|log| log.is_nan() || *log == f64::INFINITY) {
+            Some(undefined) => {
+                Err(Error::Undefined { row: batch.row_number(undefined / self.classes.len()) })
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// The same model, with terms that weigh what they are worth by a judgement of the statistics that it was estimated from;
+    /// `None` if the judgement is of others.
+    pub(crate) fn judged(mut self, statistics: &Statistics, judgement: &Judgement) -> Option<Self> {
+        self.judged = Some(Arc::new(Judged::new(statistics, &self.settings, judgement)?));
+        Some(self)
     }
 
     /// How one row of a batch comes to its posterior, feature by feature.
@@ -262,23 +298,10 @@ impl Model {
     /// If the batch has no such row.
     pub fn explain(&self, batch: &Batch, row: usize) -> Result<Explanation> {
         batch.check(&self.schema)?;
-        let contributions: Vec<Contribution> = self
-            .factors
-            .iter()
-            .map(|factor| {
-                let (log_likelihood, met) = factor.likelihood.contribution(batch, row);
-                let raise = |x: f64| raised(x, factor.exponent);
-                Contribution {
-                    feature: feature_name(&self.schema, &factor.columns),
-                    value: written_out(batch, &factor.columns, row),
-                    unseen: !met,
-                    exponent: factor.exponent,
-                    log_likelihood: ByClass::new(&self.classes, log_likelihood.into_iter().map(raise)),
-                    tokens: factor.tokens(batch, row, &self.classes),
-                    fraction: None,
-                }
-            })
-            .collect();
+        let contributions: Vec<Contribution> = match &self.judged {
+            Some(judged) => self.judged_contributions(judged, batch, row),
+            None => self.factors.iter().map(|factor| self.contribution(factor, batch, row)).collect(),
+        };
         let mut log_joint = self.log_prior.clone();
         for contribution in &contributions {
             log_joint.iter_mut().zip(contribution.log_likelihood.iter()).for_each(|(sum, x)| *sum += x);
@@ -304,6 +327,53 @@ impl Model {
             contributions,
             fraction: None,
         })
+    }
+
+    fn contribution(&self, factor: &Factor, batch: &Batch, row: usize) -> Contribution {
+        let (log_likelihood, met) = factor.likelihood.contribution(batch, row);
+        let raise = |x: f64| raised(x, factor.exponent);
+        Contribution {
+            feature: feature_name(&self.schema, &factor.columns),
+            value: written_out(batch, &factor.columns, row),
+            unseen: !met,
+            exponent: factor.exponent,
+            log_likelihood: ByClass::new(&self.classes, log_likelihood.into_iter().map(raise)),
+            tokens: factor.tokens(batch, row, &self.classes),
+            fraction: None,
+        }
+    }
+
+    /// The terms of a judged model, in the order in which they are added up.
+    fn judged_contributions(&self, judged: &Judged, batch: &Batch, row: usize) -> Vec<Contribution> {
+        let read = judged.read(batch);
+        let terms = judged.terms(&read, row).into_iter().map(|term| {
+            let (feature, value, unseen) = match term.of {
+                TermOf::Offsets => ("offset".to_owned(), Some("of the class".to_owned()), false),
+                TermOf::Column { column, is_unseen } => {
+                    let name = feature_name(&self.schema, &[column]);
+                    (name, written_out(batch, &[column], row), is_unseen)
+                }
+                TermOf::Together(columns) => {
+                    let names: Vec<&str> =
+                        columns.iter().map(|&column| self.schema.columns[column].name.as_str()).collect();
+                    (names.join(" × "), written_out(batch, &columns, row), false)
+                }
+                TermOf::Cloud(what) => ("together".to_owned(), Some(what), false),
+            };
+            Contribution {
+                feature,
+                value,
+                unseen,
+                exponent: 1.0,
+                log_likelihood: ByClass::new(&self.classes, term.values.into_iter()),
+                tokens: None,
+                fraction: None,
+            }
+        });
+        let factors = judged.factors.iter().map(|&(factor, exponent)| {
+            self.contribution(&Factor { exponent, ..self.factors[factor].clone() }, batch, row)
+        });
+        terms.chain(factors).collect()
     }
 
     /// The likelihood of each factor, and the power that it is raised to.

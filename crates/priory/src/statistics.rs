@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::families::counted::CountedNumbers;
 use crate::families::{CountedRow, FamilyStatistics};
 use crate::features::Features;
+use crate::judgement::OnGrid;
 use crate::leave_one_out::LeaveOneOut;
 use crate::model::{Model, check_columns};
 use crate::schema::Schema;
@@ -49,6 +50,8 @@ pub struct Statistics {
     /// One row: the weight of each class.
     pub(crate) class_weight: Tally,
     pub(crate) factors: Vec<FamilyStatistics>,
+    /// What columns say together, if that is counted.
+    pub(crate) on_grid: Option<Box<OnGrid>>,
     /// Set if rows age.
     pub(crate) decay: Option<Box<Decay>>,
     /// Whether this is the canonical form.
@@ -64,9 +67,16 @@ impl Statistics {
             classes: Vocabulary::default(),
             class_weight: Tally::new(1, 0),
             factors: FamilyStatistics::for_schema(schema),
+            on_grid: None,
             decay: None,
             is_settled: false,
         }
+    }
+
+    /// Nothing learnt yet of a table on which the same is counted.
+    pub fn empty_like(&self) -> Self {
+        let on_grid = self.on_grid.as_ref().map(|on_grid| Box::new(OnGrid::empty(on_grid.grid.clone())));
+        Statistics { on_grid, ..Statistics::empty(&self.schema) }
     }
 
     /// What the columns are.
@@ -138,6 +148,9 @@ impl Statistics {
         for factor in &mut self.factors {
             factor.observe(&counted, batch, classes);
             factor.add_numbers(&numbers, &mut sums, classes);
+        }
+        if let Some(on_grid) = &mut self.on_grid {
+            on_grid.observe(batch, &counted, classes);
         }
         if let Some(Decay { young: Some(young), .. }) = self.decay.as_deref_mut() {
             young.observe_rows(batch, rows)?;
@@ -248,6 +261,7 @@ impl Statistics {
             classes: self.classes.select(&ids),
             class_weight: self.class_weight.select(&[0], &ids),
             factors: self.factors.iter().map(|factor| factor.canonical(&ids)).collect(),
+            on_grid: self.on_grid.as_ref().map(|on_grid| Box::new(on_grid.canonical(&ids))),
             decay: self.decay.as_ref().map(|decay| Box::new(decay.canonical(self.rows))),
             is_settled: true,
         })
@@ -308,6 +322,20 @@ impl Statistics {
         for (ours, theirs) in self.factors.iter_mut().zip(&other.factors) {
             ours.merge(theirs, &class_of, classes, sign);
         }
+        // Sums on different grids cannot be added.
+        let is_new = self.rows == 0 && sign > 0.0;
+        self.on_grid = match (self.on_grid.take(), &other.on_grid) {
+            (None, Some(theirs)) if is_new => {
+                let mut ours = OnGrid::empty(theirs.grid.clone());
+                ours.merge(theirs, &class_of, classes, sign);
+                Some(Box::new(ours))
+            }
+            (Some(mut ours), Some(theirs)) if ours.grid == theirs.grid => {
+                ours.merge(theirs, &class_of, classes, sign);
+                Some(ours)
+            }
+            _ => None,
+        };
         self.rows = if sign > 0.0 { self.rows + other.rows } else { self.rows - other.rows };
     }
 

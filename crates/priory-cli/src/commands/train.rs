@@ -4,13 +4,14 @@ use std::panic;
 use std::path::{Path, PathBuf};
 use std::thread;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
+use priory::judgement::{Judging, Tier};
 use priory::report::ChosenFamily;
 use priory::settings::NumberFamily;
 use priory::{Learnt, Model, Schema, Settings, Statistics};
 use priory_input::store::NewFile;
 
-use crate::args::TrainArgs;
+use crate::args::{InputArgs, TrainArgs};
 use crate::data;
 use crate::glob;
 use crate::output::{note, plural, warn};
@@ -46,7 +47,11 @@ pub(crate) fn run(args: &TrainArgs, threads: usize) -> Result<()> {
         skipped += part_skipped;
     }
     statistics.settle();
-    let learnt = Learnt::new(statistics, settings);
+    let mut learnt = Learnt::new(statistics, settings);
+    let tier = args.judge.tier(&learnt.statistics, &learnt.settings);
+    if let Some(tier) = tier {
+        judge(&mut learnt, tier, &paths, input, threads)?;
+    }
     // Of a million words, both take as long as counting tens of thousands of documents.
     let mut file = NewFile::create(&output)?;
     let (model, written) = thread::scope(|scope| {
@@ -65,6 +70,13 @@ pub(crate) fn run(args: &TrainArgs, threads: usize) -> Result<()> {
     explain_selection(&model, schema);
     warn_of_identifiers(&learnt.statistics);
     data::warn_of_skipped(skipped, &schema.target);
+    match (args.judge, tier) {
+        (_, Some(tier)) => note(&format!("judged: {tier}")),
+        (Judging::Auto, None) => {
+            note("not judged: the rows are too few, or the settings are those of a textbook")
+        }
+        _ => {}
+    }
     note(&format!(
         "{}, {}, {}: {}",
         plural(learnt.statistics.rows(), "row"),
@@ -73,6 +85,21 @@ pub(crate) fn run(args: &TrainArgs, threads: usize) -> Result<()> {
         output.display()
     ));
     Ok(())
+}
+
+/// Looks at all rows a second time, and judges how much what their columns say is worth.
+fn judge(learnt: &mut Learnt, tier: Tier, paths: &[String], input: &InputArgs, threads: usize) -> Result<()> {
+    if paths.iter().any(|path| path == "-") {
+        bail!(
+            "a judgement looks at the rows twice, and standard input can be read only once; save it to a file first"
+        );
+    }
+    let nothing = learnt.second_look(tier)?;
+    let mut seen = nothing.clone();
+    for path in paths {
+        seen.merge(&data::look(input.open(path)?, learnt.statistics.schema(), &nothing, threads)?)?;
+    }
+    Ok(learnt.judge(seen)?)
 }
 
 /// Says which columns of numbers are not taken as Gaussian, and how much that is worth.

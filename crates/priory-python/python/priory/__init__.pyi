@@ -54,6 +54,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         min_documents: float | None = None,
         most_tokens: int | None = None,
         half_life: int | None = None,
+        judge: str = "none",
         on_bad_value: Literal["error", "missing"] = "error",
         tokens: str | None = None,
         ngrams: int | str | None = None,

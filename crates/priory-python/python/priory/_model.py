@@ -126,6 +126,11 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         Keeps only so many tokens, those that tell most about the class.
     half_life : int, default=None
         Rows count half after so many more rows, a quarter after twice as many, and so on.
+    judge : {{"none", "auto", "weights", "pairs", "full"}}, default="none"
+        How far `fit` judges what the columns say. Columns repeat each other, and naive Bayes takes their evidence at face value:
+        its probabilities exaggerate. A judgement predicts every row from all others, and weighs by that what each column says
+        ("weights"), what it says together with each other ("pairs"), and what all say together ("full"). "auto" is "full", or
+        "none" where there are too few rows.
     on_bad_value : {{"error", "missing"}}, default="error"
         What happens to a word in a column of numbers: it is an error, or it is taken as missing.
     {text_parameters}
@@ -179,6 +184,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         min_documents=None,
         most_tokens=None,
         half_life=None,
+        judge="none",
         on_bad_value="error",
         tokens=None,
         ngrams=None,
@@ -206,6 +212,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         self.min_documents = min_documents
         self.most_tokens = most_tokens
         self.half_life = half_life
+        self.judge = judge
         self.on_bad_value = on_bad_value
         self.tokens = tokens
         self.ngrams = ngrams
@@ -240,10 +247,15 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         with own_lock(self):
             labelled = self._labelled(X, y, sample_weight, reset=True)
             target, weight = labelled.target, labelled.weight
-            counted = _priory.Learnt.learn(labelled(), labelled(), target, weight, self._choices())
+            counted = _priory.Learnt.learn(
+                labelled(), labelled(), target, weight, self._choices(), labelled, self._judging()
+            )
             self._learnt = _Learnt(counted, labelled.labels)
             self.learnt_from_ = None if counted.now().half_life() is None else 1
         return self
+
+    def _judging(self):
+        return getattr(self, "judge", None) or "none"
 
     def partial_fit(self, X, y, classes=None, sample_weight=None):
         """Learn from more rows. The result does not depend on how rows are split, or on their order, as long as the first

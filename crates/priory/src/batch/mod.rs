@@ -196,6 +196,18 @@ impl Batch {
         Batch { first_row: 1, rows: rows.len(), classes, columns, ..Batch::default() }
     }
 
+    /// Appends a row of another batch with columns of the same kinds.
+    pub(crate) fn push_row(&mut self, from: &Batch, row: usize) -> Result<()> {
+        let documents: Vec<Vec<&str>> = from.columns.iter().map(|column| column.tokens_of(row)).collect();
+        let values: Vec<Value<'_>> = from
+            .columns
+            .iter()
+            .zip(&documents)
+            .map(|(column, tokens)| column.value_of(row, tokens))
+            .collect();
+        self.push(from.classes.value(row), from.weight(row), &values)
+    }
+
     /// Removes the rows but keeps the memory. The next row follows the last of this batch.
     pub fn clear(&mut self) {
         self.first_row += self.rows as u64;
@@ -328,6 +340,26 @@ impl Batch {
 }
 
 impl BatchColumn {
+    /// The tokens of a document, each as often as it occurs; none in other columns.
+    fn tokens_of(&self, row: usize) -> Vec<&str> {
+        let BatchColumn::Text(text) = self else { return Vec::new() };
+        let entries = text.document(row).unwrap_or_default().iter();
+        let tokens = entries.flat_map(|&(token, count)| {
+            std::iter::repeat_n(text.tokens().name(token as usize), count as usize)
+        });
+        tokens.collect()
+    }
+
+    /// The value of a row, of which these are the tokens if it is a document.
+    fn value_of<'a>(&'a self, row: usize, tokens: &'a [&'a str]) -> Value<'a> {
+        match self {
+            BatchColumn::Category(column) => column.value(row).map_or(Value::Missing, Value::Category),
+            BatchColumn::Number(numbers) => Value::Number(numbers[row]),
+            BatchColumn::Text(text) if text.document(row).is_none() => Value::Missing,
+            BatchColumn::Text(_) => Value::Text(tokens),
+        }
+    }
+
     /// A column without rows, for what is counted like this.
     fn new(kind: Kind) -> Self {
         match kind {

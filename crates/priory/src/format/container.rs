@@ -212,8 +212,8 @@ pub(crate) struct Container<'a> {
 
 impl<'a> Container<'a> {
     /// Opens a container of the given format version.
-    pub(crate) fn open(file: &'a dyn FileParts, version_key: &str, version: &str) -> Result<Self> {
-        Ok(Container::new(file, Layout::read(file, version_key, version)?))
+    pub(crate) fn open(file: &'a dyn FileParts, version_key: &str, versions: &[&str]) -> Result<Self> {
+        Ok(Container::new(file, Layout::read(file, version_key, versions)?))
     }
 
     /// A container with the sections of a layout.
@@ -388,13 +388,14 @@ pub(super) struct Object {
 
 impl Object {
     /// Reads a header, its length included, of the given format version.
-    pub(super) fn parse(header: &[u8], version_key: &str, version: &str) -> Result<Self> {
+    pub(super) fn parse(header: &[u8], version_key: &str, versions: &[&str]) -> Result<Self> {
         let object: Object = serde_json::from_slice(&header[8..])
             .map_err(|error| refused(format!("its header is not valid: {error}")))?;
         match object.metadata.get(version_key).map(String::as_str) {
-            Some(found) if found == version => Ok(object),
+            Some(found) if versions.contains(&found) => Ok(object),
             Some(found) => {
-                Err(refused(format!("it has format version {found}; this program reads version {version}")))
+                let known = versions.join(" and ");
+                Err(refused(format!("it has format version {found}; this program reads version {known}")))
             }
             None => Err(refused("its header does not name a format version".into())),
         }

@@ -70,12 +70,12 @@ pub(super) struct Block {
 impl Layout {
     /// Reads the header of a file of the given format version. Nothing is allocated that the file's own size does not
     /// bound.
-    pub(super) fn read(file: &dyn FileParts, version_key: &str, version: &str) -> Result<Self> {
+    pub(super) fn read(file: &dyn FileParts, version_key: &str, versions: &[&str]) -> Result<Self> {
         let size = file.size();
         let beginning = read(file, 0, size.min(9) as usize)?;
         let length = header_length(&beginning, size)?;
         let header = read(file, 0, length)?;
-        let object = Object::parse(&header, version_key, version)?;
+        let object = Object::parse(&header, version_key, versions)?;
         let room = usize::try_from(size - length as u64)
             .map_err(|_| refused("it is larger than memory can be".into()))?;
         let mut entries = place(object.entries, room)?;

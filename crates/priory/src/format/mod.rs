@@ -6,6 +6,7 @@
 
 mod container;
 mod group;
+mod judged;
 mod layout;
 mod model_file;
 mod parts;
@@ -36,7 +37,8 @@ use crate::tally::Tally;
 use crate::vocabulary::{Vocabulary, canonical_order};
 
 const VERSION_KEY: &str = "priory_format";
-const VERSION: &str = "1";
+/// Files of what was not judged have the first version, and all others the second.
+const VERSIONS: [&str; 2] = ["1", "2"];
 /// What was worked out of all words together: see [`ModelFile`].
 const DERIVED: &str = "derived";
 /// How rows age.
@@ -48,10 +50,14 @@ const YOUNG: &str = "young";
 ///
 /// # Errors
 /// If the bytes cannot be written.
-pub(crate) fn write(out: &mut impl Write, statistics: &Statistics, settings: &Settings) -> io::Result<()> {
-    let statistics = statistics.canonical();
+pub(crate) fn write(out: &mut impl Write, learnt: &Learnt) -> io::Result<()> {
+    let (statistics, settings) = (learnt.statistics.canonical(), &learnt.settings);
     let (mut metadata, sections) = counted(&statistics)?;
     metadata.insert("settings", json(settings));
+    if let Some(judgement) = &learnt.judgement {
+        metadata.insert(judged::JUDGEMENT, json(judgement));
+        metadata.insert(VERSION_KEY, VERSIONS[1].to_owned());
+    }
     // Last, since another thread that estimates the model may have chosen meanwhile what has to be chosen.
     let derived = derived(&statistics, settings);
     if !derived.is_empty() {
@@ -95,6 +101,10 @@ impl Fingerprint {
 fn counted(statistics: &Statistics) -> io::Result<(BTreeMap<&'static str, String>, Vec<Section>)> {
     let mut metadata = frame(statistics);
     let mut sections = sections(statistics);
+    if let Some(on_grid) = &statistics.on_grid {
+        judged::write(on_grid, &mut metadata, &mut sections);
+        metadata.insert(VERSION_KEY, VERSIONS[1].to_owned());
+    }
     if let Some(decay) = &statistics.decay {
         metadata.insert(HALF_LIFE, json(&decay.half_life));
         if let Some(young) = &decay.young {
@@ -115,7 +125,7 @@ fn json(value: &impl serde::Serialize) -> String {
 /// What every header says of the statistics.
 fn frame(statistics: &Statistics) -> BTreeMap<&'static str, String> {
     BTreeMap::from([
-        (VERSION_KEY, VERSION.to_owned()),
+        (VERSION_KEY, VERSIONS[0].to_owned()),
         ("rows", statistics.rows.to_string()),
         ("schema", json(&statistics.schema)),
     ])
@@ -165,7 +175,7 @@ pub fn could_be_file(beginning: &[u8]) -> bool {
 /// # Errors
 /// If a byte was changed, lost or added, if the contents contradict each other, or if the file cannot be read.
 pub(crate) fn read(file: &impl FileParts) -> Result<Learnt> {
-    let mut file = Container::open(file, VERSION_KEY, VERSION)?;
+    let mut file = Container::open(file, VERSION_KEY, &VERSIONS)?;
     let (mut statistics, settings) = read_statistics(&mut file)?;
     check_derived(&read_derived(&file)?, &statistics, &settings)?;
     if file.layout.metadata.contains_key(HALF_LIFE) {
@@ -175,12 +185,19 @@ pub(crate) fn read(file: &impl FileParts) -> Result<Learnt> {
         let wrong = || refused("what it says about the age of its rows cannot be".into());
         statistics.decay = Some(decay.ok_or_else(wrong)?);
     }
+    statistics.on_grid = judged::read(&mut file, &statistics)?;
+    let judgement = judged::read_judgement(&file, &statistics)?;
+    // What was not judged has the bytes of the first version.
+    let is_judged = statistics.on_grid.is_some() || judgement.is_some();
+    if is_judged != (file.layout.metadata.get(VERSION_KEY).is_some_and(|version| version == VERSIONS[1])) {
+        return Err(refused("its format version is not that of its contents".into()));
+    }
     file.finish()?;
-    Ok(Learnt::new(statistics, settings))
+    Ok(Learnt { judgement, ..Learnt::new(statistics, settings) })
 }
 
 fn read_young(bytes: &[u8]) -> Result<Statistics> {
-    let mut file = Container::open(&bytes, VERSION_KEY, VERSION)?;
+    let mut file = Container::open(&bytes, VERSION_KEY, &VERSIONS[..1])?;
     let (statistics, _) = read_statistics(&mut file)?;
     file.finish()?;
     Ok(statistics)
@@ -211,7 +228,16 @@ fn read_frame(file: &mut Container<'_>) -> Result<(Statistics, Settings)> {
     let class_weight = read_tally(file, "class.weight", 1, classes.len())?;
     let factors = FamilyStatistics::for_schema(&schema);
     Ok((
-        Statistics { schema, rows, classes, class_weight, factors, decay: None, is_settled: false },
+        Statistics {
+            schema,
+            rows,
+            classes,
+            class_weight,
+            factors,
+            on_grid: None,
+            decay: None,
+            is_settled: false,
+        },
         settings,
     ))
 }

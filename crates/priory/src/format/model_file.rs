@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use super::container::{ElementKind, refused};
+use super::judged::JUDGEMENT;
 use super::layout::FileParts;
 use super::parts::Parts;
 use super::text::WORD_SECTIONS;
 use super::{
-    DERIVED, VERSION, VERSION_KEY, YOUNG, check, parse, read_derived, read_factor, read_frame, read_tally,
+    DERIVED, VERSION_KEY, VERSIONS, YOUNG, check, parse, read_derived, read_factor, read_frame, read_tally,
 };
 use crate::batch::{Batch, TextColumn};
 use crate::error::Result;
@@ -55,14 +56,15 @@ pub struct ModelFile {
 
 impl ModelFile {
     /// Opens a file; `None` if a few words are not enough to score a document with it, so that it has to be read whole.
-    /// That is so if the model selects columns or leaves some words out, if documents have weights that are not whole
+    /// That is so if the model was judged, if it selects columns or leaves some words out, if documents have weights that are not whole
     /// numbers, or if another version of the program wrote it, whose arithmetic was different.
     ///
     /// # Errors
     /// If a byte of what is read was changed, lost or added, or the contents contradict each other.
     pub fn open(file: impl FileParts + 'static) -> Result<Option<Self>> {
-        let parts = Parts::open(Box::new(file), VERSION_KEY, VERSION)?;
-        if !parts.layout.metadata.contains_key(DERIVED) {
+        let parts = Parts::open(Box::new(file), VERSION_KEY, &VERSIONS)?;
+        let metadata = &parts.layout.metadata;
+        if !metadata.contains_key(DERIVED) || metadata.contains_key(JUDGEMENT) {
             return Ok(None);
         }
         let mut rest = parts.container(is_of_words(&parts)?);

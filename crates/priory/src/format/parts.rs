@@ -17,8 +17,8 @@ pub(super) struct Parts {
 }
 
 impl Parts {
-    pub(super) fn open(file: Box<dyn FileParts>, version_key: &str, version: &str) -> Result<Self> {
-        let layout = Layout::read(&*file, version_key, version)?;
+    pub(super) fn open(file: Box<dyn FileParts>, version_key: &str, versions: &[&str]) -> Result<Self> {
+        let layout = Layout::read(&*file, version_key, versions)?;
         Ok(Parts { file, layout, blocks: Mutex::default() })
     }
 

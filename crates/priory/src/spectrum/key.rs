@@ -27,6 +27,12 @@ pub(super) fn number(key: u64, level: u32) -> f64 {
     if x.is_finite() { x } else { f64::MAX.copysign(x) }
 }
 
+/// The least number of a cell, if that is finite.
+pub(super) fn least(key: u64, level: u32) -> f64 {
+    let x = from_bits(key << level);
+    if x.is_finite() { x } else { f64::MAX.copysign(x) }
+}
+
 /// The width of a cell, counting only its finite numbers.
 pub(super) fn width(key: u64, level: u32) -> f64 {
     let low = key << level;

@@ -18,7 +18,7 @@ mod tests;
 mod window;
 
 use index::{Index, NONE};
-use key::{is_of_numbers, number, width};
+use key::{is_of_numbers, least, number, width};
 use window::{NO_PLACE, PlaceWindow};
 
 use crate::exact::ExactSum;
@@ -298,6 +298,23 @@ impl Spectrum {
             canonical.level = 0;
         }
         canonical
+    }
+
+    /// The keys of all classes, in order, and what they weigh together. The spectrum is canonical.
+    pub(crate) fn pooled(&self) -> Vec<(u64, f64)> {
+        let mut pooled: Vec<(u64, f64)> = Vec::new();
+        for (&(key, _), weight) in self.cells.iter().zip(self.counts.cells()) {
+            match pooled.last_mut() {
+                Some(last) if last.0 == key => last.1 += weight,
+                _ => pooled.push((key, weight)),
+            }
+        }
+        pooled
+    }
+
+    /// The least number with this key.
+    pub(crate) fn least_number(&self, key: u64) -> f64 {
+        least(key, self.level)
     }
 
     /// The weight of a class, exactly.

@@ -1,0 +1,598 @@
+//! What the columns say as one cloud of points: every class is a normal distribution of all of them at once, of which mean and
+//! covariance are known from so many rows only. The predictive distribution is then Student's t in D dimensions,
+//!
+//! ```text
+//! lnΓ((df + D)/2) − lnΓ(df/2) − ½ ln|M| − D/2 ln((κ + 1)/κ) − (df + D)/2 · ln(1 + κ/(κ + 1) (x − μ)ᵀ M⁻¹ (x − μ))
+//! ```
+//!
+//! with κ = n(class). Either every class has a matrix of its own, its scatter with ν rows of what all classes share,
+//! M = S + ν ((1 − γ) W / (N − K) + γ I) and df = n(class) + ν; or all have one, M = W + γ N I, and df = N − K, where W is the
+//! sum of the scatters S of all classes.
+//!
+//! Numbers are points by their distances or normal scores. A column of codes is a point with one coordinate for each code,
+//! 2 (1 − p) if the row has the code and −2 p if not, p being the share of the code. What is missing is where the column's mean is.
+//!
+//! Without a row d away from the mean of its class, the scatter of the class is S − w n/(n − w) ddᵀ, so that its inverse and
+//! determinant follow from dᵀ M⁻¹ d (Sherman and Morrison) without another inversion.
+
+use serde::{Deserialize, Serialize};
+
+use crate::judgement::grid::{Coded, Grid, UNIT};
+use crate::judgement::together::{Layout, Together, View, coarser};
+
+/// Which columns make up a cloud, and how.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Members {
+    /// Numbers by a view, without categories.
+    Numbers(View),
+    /// Numbers by a view, and the codes of categories.
+    All(View),
+    /// The codes of all columns, those of numbers in at most so many bins.
+    Codes(usize),
+}
+
+impl Members {
+    /// What a cloud of these says, in words.
+    pub(crate) fn describe(self, is_shared: bool) -> String {
+        let what = match self {
+            Members::Numbers(View::Distances) => "numbers",
+            Members::Numbers(View::Normals) => "ranks of numbers",
+            Members::All(View::Distances) => "all columns",
+            Members::All(View::Normals) => "all columns, numbers by rank",
+            Members::Codes(_) => "all columns in bins",
+        };
+        format!("{what} as {}", if is_shared { "a cloud" } else { "a cloud of each class" })
+    }
+}
+
+/// How the covariances are estimated.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase", deny_unknown_fields)]
+pub(crate) enum Covariance {
+    /// One for all classes, with γ N of the identity.
+    Shared {
+        /// γ.
+        ridge: f64,
+    },
+    /// One for each class, with ν rows of what all share, a share γ of which is the identity.
+    Own {
+        /// ν as a multiple of the number of dimensions.
+        rows: f64,
+        /// γ.
+        ridge: f64,
+    },
+}
+
+impl Covariance {
+    /// Whether these are numbers that a covariance can be estimated with.
+    pub(crate) fn is_possible(self) -> bool {
+        let is_share = |x: f64| x > 0.0 && x <= 1.0;
+        match self {
+            Covariance::Shared { ridge } => is_share(ridge),
+            Covariance::Own { rows, ridge } => is_share(ridge) && rows > 0.0 && rows <= 1e3,
+        }
+    }
+}
+
+/// The coordinates of a cloud: first the numbers, then the codes of each column.
+#[derive(Debug, Clone)]
+pub(crate) struct Coordinates {
+    view: Option<View>,
+    /// How many are numbers.
+    numbers: usize,
+    blocks: Vec<Block>,
+    pub(crate) size: usize,
+}
+
+/// The codes of a column.
+#[derive(Debug, Clone)]
+struct Block {
+    column: usize,
+    shift: u32,
+    /// Where the first code stands, and the share of each.
+    start: usize,
+    shares: Vec<f64>,
+}
+
+impl Coordinates {
+    pub(crate) fn new(grid: &Grid, layout: &Layout, members: Members) -> Self {
+        let (view, columns) = match members {
+            Members::Numbers(view) => (Some(view), Vec::new()),
+            Members::All(view) => (Some(view), layout.categories.clone()),
+            Members::Codes(_) => (None, (0..layout.codes.len()).collect()),
+        };
+        let numbers = if view.is_some() { layout.numbers.len() } else { 0 };
+        let mut size = numbers;
+        let blocks = columns.into_iter().map(|column| {
+            let scale = &grid.columns[column];
+            let shift = if let Members::Codes(most) = members { scale.shift_to(most) } else { 0 };
+            let mut shares = vec![0.0; coarser(scale.shares.len() as u8, shift)];
+            for (code, share) in (1_u8..).zip(&scale.shares) {
+                shares[coarser(code, shift) - 1] += share;
+            }
+            size += shares.len();
+            Block { column, shift, start: size - shares.len(), shares }
+        });
+        let blocks = blocks.collect();
+        Coordinates { view, numbers, blocks, size }
+    }
+
+    /// Σ x and Σ x xᵀ over the rows of a class.
+    fn moments(&self, together: &Together, class: usize) -> (Vec<f64>, Vec<f64>) {
+        let size = self.size;
+        let (mut sum, mut square) = (vec![0.0; size], vec![0.0; size * size]);
+        let layout = together.layout();
+        let mut put = |a: usize, b: usize, x: f64| {
+            square[a * size + b] = x;
+            square[b * size + a] = x;
+        };
+        if let Some(view) = self.view {
+            let sums = together.sums_of(view, class);
+            let mut first_code = vec![0; layout.codes.len()];
+            let mut next = 0;
+            for &column in &layout.categories {
+                first_code[column] = next;
+                next += layout.codes[column];
+            }
+            for a in 0..self.numbers {
+                sum[a] = sums.sum(a);
+                (0..=a).for_each(|b| put(a, b, sums.product(a, b)));
+                for block in &self.blocks {
+                    let with_code = |code: usize| sums.by_code(first_code[block.column] + code, a);
+                    let known: f64 = (1..=block.shares.len()).map(with_code).sum();
+                    for (i, share) in block.shares.iter().enumerate() {
+                        put(block.start + i, a, 2.0 * (with_code(i + 1) - share * known));
+                    }
+                }
+            }
+        }
+        let count = |cell: usize| together.count(cell, class);
+        for (i, block) in self.blocks.iter().enumerate() {
+            let mut counts = vec![0.0; block.shares.len()];
+            for code in 1..layout.codes[block.column] {
+                counts[coarser(code as u8, block.shift) - 1] += count(layout.singles[block.column] + code);
+            }
+            let known: f64 = counts.iter().sum();
+            for (v, (n, p)) in counts.iter().zip(&block.shares).enumerate() {
+                sum[block.start + v] = 2.0 * (n - p * known);
+                for (u, (m, q)) in counts.iter().zip(&block.shares).enumerate().take(v + 1) {
+                    let both = if u == v { *n } else { 0.0 };
+                    put(block.start + v, block.start + u, 4.0 * (both - q * n - p * m + p * q * known));
+                }
+            }
+            for other in &self.blocks[..i] {
+                let table = pair_counts(together, other, block, class);
+                let width = block.shares.len();
+                let by_other: Vec<f64> = table.chunks_exact(width).map(|row| row.iter().sum()).collect();
+                let by_block: Vec<f64> =
+                    (0..width).map(|v| table.iter().skip(v).step_by(width).sum()).collect();
+                let known: f64 = by_other.iter().sum();
+                for (u, q) in other.shares.iter().enumerate() {
+                    for (v, p) in block.shares.iter().enumerate() {
+                        let x = table[u * width + v] - p * by_other[u] - q * by_block[v] + p * q * known;
+                        put(block.start + v, other.start + u, 4.0 * x);
+                    }
+                }
+            }
+        }
+        (sum, square)
+    }
+
+    /// The coordinates of a row that are not zero, as they are looked up in a [`Form`]: numbers with their values, and one for
+    /// each code.
+    fn read(&self, coded: &Coded, row: usize, active: &mut Vec<(usize, f64)>) {
+        active.clear();
+        if let Some(view) = self.view {
+            let values = match view {
+                View::Distances => &coded.distances,
+                View::Normals => &coded.normals,
+            };
+            active.extend(values.iter().enumerate().map(|(i, column)| (i, f64::from(column[row]) / UNIT)));
+        }
+        for block in &self.blocks {
+            let code = coarser(coded.codes[block.column][row], block.shift);
+            if code != 0 {
+                active.push((block.start + code - 1, 1.0));
+            }
+        }
+    }
+}
+
+/// The weight of the rows of a class for each pair of codes of two columns, the earlier of which comes first in the grid.
+fn pair_counts(together: &Together, a: &Block, b: &Block, class: usize) -> Vec<f64> {
+    let layout = together.layout();
+    let start = layout.pair_start(a.column, b.column);
+    let width = layout.codes[b.column];
+    let mut counts = vec![0.0; a.shares.len() * b.shares.len()];
+    for code_a in 1..layout.codes[a.column] {
+        for code_b in 1..width {
+            let place =
+                (coarser(code_a as u8, a.shift) - 1) * b.shares.len() + coarser(code_b as u8, b.shift) - 1;
+            counts[place] += together.count(start + code_a * width + code_b, class);
+        }
+    }
+    counts
+}
+
+/// Means and scatters of all classes: enough for every covariance.
+pub(crate) struct Scatter {
+    coordinates: Coordinates,
+    weights: Vec<f64>,
+    means: Vec<Vec<f64>>,
+    /// The scatter of each class, if they are wanted, and of all together.
+    own: Vec<Vec<f64>>,
+    within: Vec<f64>,
+}
+
+impl Scatter {
+    pub(crate) fn new(coordinates: Coordinates, together: &Together, with_own: bool) -> Self {
+        let size = coordinates.size;
+        let mut scatter = Scatter {
+            weights: Vec::new(),
+            means: Vec::new(),
+            own: Vec::new(),
+            within: vec![0.0; size * size],
+            coordinates,
+        };
+        for class in 0..together.classes {
+            let weight = together.class_weight(class);
+            let (sum, mut square) = scatter.coordinates.moments(together, class);
+            let mean: Vec<f64> =
+                sum.iter().map(|sum| if weight > 0.0 { sum / weight } else { 0.0 }).collect();
+            for (a, row) in square.chunks_exact_mut(size).enumerate() {
+                row.iter_mut().zip(&mean).for_each(|(x, m)| *x -= weight * mean[a] * m);
+            }
+            scatter.within.iter_mut().zip(&square).for_each(|(sum, x)| *sum += x);
+            scatter.weights.push(weight);
+            scatter.means.push(mean);
+            if with_own {
+                scatter.own.push(square);
+            }
+        }
+        scatter
+    }
+}
+
+/// A cloud with a covariance, ready to be asked.
+#[derive(Debug, Clone)]
+pub(crate) struct Cloud {
+    coordinates: Coordinates,
+    weights: Vec<f64>,
+    /// One for all classes, or one for each.
+    forms: Vec<Form>,
+    /// df of each class.
+    freedom: Vec<f64>,
+    /// How much of W is in M.
+    share_of_within: f64,
+    is_shared: bool,
+}
+
+/// xᵀ M⁻¹ y for points x and y that are rows or means of classes.
+#[derive(Debug, Clone)]
+struct Form {
+    /// For any two coordinates as rows have them.
+    quadratic: Vec<f64>,
+    /// For a coordinate and the mean of each class.
+    linear: Vec<Vec<f64>>,
+    /// For the means of any two classes.
+    constant: Vec<f64>,
+    log_determinant: f64,
+}
+
+impl Cloud {
+    /// `None` if the matrix cannot be inverted.
+    pub(crate) fn new(scatter: &Scatter, covariance: Covariance) -> Option<Self> {
+        Cloud::with_total(scatter, covariance, scatter.weights.iter().sum())
+    }
+
+    /// With another N than all rows have. When a row is left out N stays what it was, as all does that was chosen.
+    fn with_total(scatter: &Scatter, covariance: Covariance, total: f64) -> Option<Self> {
+        let (size, classes) = (scatter.coordinates.size, scatter.weights.len());
+        let with_ridge = |mut matrix: Vec<f64>, ridge: f64| {
+            (0..size).for_each(|i| matrix[i * size + i] += ridge);
+            matrix
+        };
+        let between = (total - classes as f64).max(1.0);
+        let (matrices, freedom, share_of_within): (Vec<Vec<f64>>, Vec<f64>, f64) = match covariance {
+            Covariance::Shared { ridge } => {
+                (vec![with_ridge(scatter.within.clone(), ridge * total)], vec![between; classes], 1.0)
+            }
+            Covariance::Own { rows, ridge } => {
+                let rows = rows * size as f64;
+                let share = rows * (1.0 - ridge) / between;
+                let own = scatter.own.iter().map(|own| {
+                    let sum = own.iter().zip(&scatter.within).map(|(own, within)| own + share * within);
+                    with_ridge(sum.collect(), rows * ridge)
+                });
+                (own.collect(), scatter.weights.iter().map(|weight| weight + rows).collect(), share)
+            }
+        };
+        let is_shared = matches!(covariance, Covariance::Shared { .. });
+        let forms = matrices.into_iter().map(|matrix| Form::new(scatter, matrix, is_shared));
+        Some(Cloud {
+            forms: forms.collect::<Option<_>>()?,
+            coordinates: scatter.coordinates.clone(),
+            weights: scatter.weights.clone(),
+            freedom,
+            share_of_within,
+            is_shared,
+        })
+    }
+
+    /// Whether all classes have the same covariance.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.is_shared
+    }
+
+    fn form(&self, class: usize) -> &Form {
+        &self.forms[if self.is_shared { 0 } else { class }]
+    }
+
+    /// The log-density of a row in each class, but for what the classes share.
+    pub(crate) fn score(
+        &self,
+        coded: &Coded,
+        row: usize,
+        active: &mut Vec<(usize, f64)>,
+        scores: &mut [f64],
+    ) {
+        self.coordinates.read(coded, row, active);
+        let shared = if self.is_shared { self.forms[0].square(active) } else { 0.0 };
+        for (class, score) in scores.iter_mut().enumerate() {
+            let form = self.form(class);
+            let square = if self.is_shared { shared } else { form.square(active) };
+            let distance = square - 2.0 * form.with_mean(active, class) + form.constant(class, class);
+            *score = self.ln(distance, form.log_determinant, self.weights[class], self.freedom[class]);
+        }
+    }
+
+    /// The same without the row, which is of this class and weight.
+    pub(crate) fn score_without(
+        &self,
+        coded: &Coded,
+        row: usize,
+        own: usize,
+        weight: f64,
+        active: &mut Vec<(usize, f64)>,
+        scores: &mut [f64],
+    ) {
+        self.coordinates.read(coded, row, active);
+        let left = self.weights[own] - weight;
+        let growth = if left > 1e-9 * self.weights[own] { self.weights[own] / left } else { 1.0 };
+        let shared = if self.is_shared { self.forms[0].square(active) } else { 0.0 };
+        for (class, score) in scores.iter_mut().enumerate() {
+            let form = self.form(class);
+            let square = if self.is_shared { shared } else { form.square(active) };
+            let (to_own, to_class) = (form.with_mean(active, own), form.with_mean(active, class));
+            let from_own = square - 2.0 * to_own + form.constant(own, own);
+            let in_own_scatter = if class == own && !self.is_shared { 1.0 } else { 0.0 };
+            let lost = weight * growth * (self.share_of_within + in_own_scatter);
+            let left_of_determinant = (1.0 - lost * from_own).max(1e-3);
+            let (distance, weight, freedom) = if class == own {
+                let distance = growth * growth * from_own / left_of_determinant;
+                let freedom = if self.is_shared {
+                    self.freedom[class]
+                } else {
+                    (self.freedom[class] - weight).max(1.0)
+                };
+                (distance, left, freedom)
+            } else {
+                let distance = square - 2.0 * to_class + form.constant(class, class);
+                let between = square - to_own - to_class + form.constant(own, class);
+                (
+                    distance + lost * between * between / left_of_determinant,
+                    self.weights[class],
+                    self.freedom[class],
+                )
+            };
+            let log_determinant = match self.is_shared {
+                true => form.log_determinant,
+                false => form.log_determinant + libm::log(left_of_determinant),
+            };
+            *score = self.ln(distance, log_determinant, weight, freedom);
+        }
+    }
+
+    fn ln(&self, distance: f64, log_determinant: f64, weight: f64, freedom: f64) -> f64 {
+        let size = self.coordinates.size as f64;
+        let weight = weight.max(0.3);
+        let half = 0.5 * (freedom + size);
+        libm::lgamma(half)
+            - libm::lgamma(0.5 * freedom)
+            - 0.5 * log_determinant
+            - 0.5 * size * libm::log((weight + 1.0) / weight)
+            - half * libm::log1p(weight / (weight + 1.0) * distance.max(0.0))
+    }
+}
+
+impl Form {
+    fn new(scatter: &Scatter, matrix: Vec<f64>, is_shared: bool) -> Option<Self> {
+        let size = scatter.coordinates.size;
+        let (inverse, log_determinant) = invert(matrix, size)?;
+        let classes = scatter.means.len();
+        let along: Vec<Vec<f64>> = scatter
+            .means
+            .iter()
+            .map(|mean| inverse.chunks_exact(size).map(|row| dot(row, mean)).collect())
+            .collect();
+        let mut constant = Vec::with_capacity(classes * classes);
+        for mean in &scatter.means {
+            constant.extend(along.iter().map(|along| dot(mean, along)));
+        }
+        let blocks = &scatter.coordinates.blocks;
+        let linear = along.into_iter().map(|mut along| {
+            blocks.iter().for_each(|block| block.center(&mut along));
+            along
+        });
+        let linear = linear.collect();
+        // Rows of the matrix, then columns: what a code adds is measured from the mean of its column.
+        let mut quadratic = inverse;
+        for row in quadratic.chunks_exact_mut(size) {
+            blocks.iter().for_each(|block| block.center(row));
+        }
+        for block in blocks {
+            let rows = &mut quadratic[block.start * size..][..block.shares.len() * size];
+            let mut mean = vec![0.0; size];
+            for (row, share) in rows.chunks_exact(size).zip(&block.shares) {
+                mean.iter_mut().zip(row).for_each(|(mean, x)| *mean += share * x);
+            }
+            for row in rows.chunks_exact_mut(size) {
+                row.iter_mut().zip(&mean).for_each(|(x, mean)| *x = 2.0 * (*x - mean));
+            }
+        }
+        let log_determinant = if is_shared { 0.0 } else { log_determinant };
+        Some(Form { quadratic, linear, constant, log_determinant })
+    }
+
+    /// xᵀ M⁻¹ x of a row.
+    fn square(&self, active: &[(usize, f64)]) -> f64 {
+        let size = self.linear[0].len();
+        let mut sum = 0.0;
+        for (i, &(a, x)) in active.iter().enumerate() {
+            let row = &self.quadratic[a * size..][..size];
+            let before: f64 = active[..i].iter().map(|&(b, y)| row[b] * y).sum();
+            sum += x * (2.0 * before + row[a] * x);
+        }
+        sum
+    }
+
+    /// xᵀ M⁻¹ μ of a row and the mean of a class.
+    fn with_mean(&self, active: &[(usize, f64)], class: usize) -> f64 {
+        active.iter().map(|&(a, x)| self.linear[class][a] * x).sum()
+    }
+
+    fn constant(&self, a: usize, b: usize) -> f64 {
+        self.constant[a * self.linear.len() + b]
+    }
+}
+
+impl Block {
+    /// Of a function of coordinates, makes one of codes: 2 (f(code) − the mean of f over all codes).
+    fn center(&self, row: &mut [f64]) {
+        let of_block = &mut row[self.start..][..self.shares.len()];
+        let mean = dot(of_block, &self.shares);
+        of_block.iter_mut().for_each(|x| *x = 2.0 * (*x - mean));
+    }
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+/// The inverse of a symmetric positive matrix and the logarithm of its determinant; `None` if it is not positive.
+///
+/// M = L Lᵀ (Cholesky), and M⁻¹ = L⁻ᵀ L⁻¹.
+fn invert(mut matrix: Vec<f64>, size: usize) -> Option<(Vec<f64>, f64)> {
+    let mut log_determinant = 0.0;
+    for i in 0..size {
+        let (above, own) = matrix.split_at_mut(i * size);
+        for j in 0..i {
+            let row = &above[j * size..][..=j];
+            own[j] = (own[j] - dot(&own[..j], &row[..j])) / row[j];
+        }
+        let left = own[i] - dot(&own[..i], &own[..i]);
+        if !(left > 0.0 && left.is_finite()) {
+            return None;
+        }
+        own[i] = left.sqrt();
+        log_determinant += libm::log(left);
+    }
+    // Row j of the transposed inverse of L: it begins at its diagonal.
+    let mut inverse = vec![0.0; size * size];
+    for j in 0..size {
+        let column = &mut inverse[j * size..][..size];
+        column[j] = 1.0 / matrix[j * size + j];
+        for i in j + 1..size {
+            let row = &matrix[i * size..][..=i];
+            column[i] = -dot(&row[j..i], &column[j..i]) / row[i];
+        }
+    }
+    let mut product = vec![0.0; size * size];
+    for a in 0..size {
+        for b in 0..=a {
+            let x = dot(&inverse[a * size + a..][..size - a], &inverse[b * size + a..][..size - a]);
+            product[a * size + b] = x;
+            product[b * size + a] = x;
+        }
+    }
+    Some((product, log_determinant))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judgement::grid::{GridColumn, Scale};
+
+    /// Two columns of numbers and one of three categories, without a scale for numbers: rows are written by hand.
+    fn grid() -> Grid {
+        let column = |column: usize, values: usize| GridColumn {
+            column,
+            shares: vec![1.0 / values as f64; values],
+            scale: Scale::Values {
+                values: (0..values).map(|value| value.to_string()).collect(),
+                others: false,
+            },
+        };
+        Grid { columns: vec![column(0, 3), column(1, 2)], triples: Vec::new(), codes_of_triples: 4 }
+    }
+
+    fn coded(rows: &[(u8, u8)]) -> Coded {
+        let codes = vec![rows.iter().map(|row| row.0).collect(), rows.iter().map(|row| row.1).collect()];
+        Coded { rows: rows.len(), codes, distances: Vec::new(), normals: Vec::new() }
+    }
+
+    const ROWS: [(u8, u8); 12] =
+        [(1, 1), (1, 2), (2, 1), (3, 2), (0, 1), (2, 2), (3, 1), (3, 0), (1, 1), (2, 2), (1, 2), (2, 1)];
+    const CLASSES: [u32; 12] = [0, 0, 0, 1, 1, 1, 1, 0, 1, 0, 1, 0];
+
+    fn sums(left_out: Option<usize>) -> Together {
+        let mut together = Together::empty(Layout::new(&grid()), 2);
+        let kept: Vec<usize> = (0..ROWS.len()).filter(|&row| Some(row) != left_out).collect();
+        let rows: Vec<(u8, u8)> = kept.iter().map(|&row| ROWS[row]).collect();
+        let classes: Vec<u32> = kept.iter().map(|&row| CLASSES[row]).collect();
+        together.add(&coded(&rows), &classes, &[]);
+        together
+    }
+
+    /// What is left without a row follows from the sums less the row, under the numbers of rows that all together have.
+    #[test]
+    fn a_row_is_left_out_without_another_inversion() {
+        let (grid, all) = (grid(), sums(None));
+        let coordinates = |together: &Together| Coordinates::new(&grid, together.layout(), Members::Codes(8));
+        let scatter = Scatter::new(coordinates(&all), &all, true);
+        let (mut active, mut found, mut expected) = (Vec::new(), vec![0.0; 2], vec![0.0; 2]);
+        for covariance in [Covariance::Shared { ridge: 0.05 }, Covariance::Own { rows: 0.5, ridge: 0.3 }] {
+            let cloud = Cloud::new(&scatter, covariance).unwrap();
+            for row in 0..ROWS.len() {
+                let own = CLASSES[row] as usize;
+                let left = sums(Some(row));
+                let left_scatter = Scatter::new(coordinates(&left), &left, true);
+                let refitted = Cloud::with_total(&left_scatter, covariance, ROWS.len() as f64).unwrap();
+                let rows = coded(&ROWS);
+                cloud.score_without(&rows, row, own, 1.0, &mut active, &mut found);
+                refitted.score(&rows, row, &mut active, &mut expected);
+                for (found, expected) in found.iter().zip(&expected) {
+                    assert!(
+                        (found - expected).abs() < 1e-10,
+                        "{covariance:?} {row}: {found} instead of {expected}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn matrices_are_inverted() {
+        let matrix = vec![4.0, 1.0, 0.5, 1.0, 3.0, 0.2, 0.5, 0.2, 2.0];
+        let (inverse, log_determinant) = invert(matrix.clone(), 3).unwrap();
+        for i in 0..3 {
+            for j in 0..3 {
+                let product: f64 = (0..3).map(|k| matrix[i * 3 + k] * inverse[k * 3 + j]).sum();
+                assert!((product - f64::from(u8::from(i == j))).abs() < 1e-12);
+            }
+        }
+        assert!((log_determinant - 21.29_f64.ln()).abs() < 1e-12);
+        assert!(invert(vec![1.0, 2.0, 2.0, 1.0], 2).is_none());
+    }
+}

@@ -1,0 +1,264 @@
+//! A judged model: the terms with their weights, ready to be added up.
+
+use crate::batch::Batch;
+use crate::families::FamilyStatistics;
+use crate::judgement::bound;
+use crate::judgement::cloud::{Cloud, Coordinates, Covariance, Members, Scatter};
+use crate::judgement::grid::{Coded, Grid};
+use crate::judgement::interactions::{Interaction, PairShape};
+use crate::judgement::look::{class_weights, singles_of};
+use crate::judgement::pool::{Judgement, NEVER_MET, log_prior};
+use crate::judgement::rows::places_of;
+use crate::judgement::single::Places;
+use crate::judgement::together::TripleShape;
+use crate::settings::Settings;
+use crate::statistics::Statistics;
+
+/// Weighted terms, derived from statistics and a [`Judgement`].
+#[derive(Debug, Clone)]
+pub(crate) struct Judged {
+    classes: usize,
+    /// The log prior that the fit knew.
+    log_prior: Vec<f64>,
+    columns: Vec<Option<JudgedColumn>>,
+    grid: Option<Grid>,
+    pairs: Vec<(PairShape, Vec<f64>)>,
+    triples: Vec<(TripleShape, Vec<f64>)>,
+    clouds: Vec<(Members, Cloud, f64)>,
+    /// The factors whose likelihoods are terms themselves, and their weights.
+    pub(crate) factors: Vec<(usize, f64)>,
+    /// What is added to the log prior of each class.
+    offsets: Vec<f64>,
+    doubt: f64,
+}
+
+/// What a column says by itself.
+#[derive(Debug, Clone)]
+struct JudgedColumn {
+    places: Places,
+    /// The weighted terms of every place, classes side by side.
+    table: Vec<f64>,
+}
+
+impl Judged {
+    /// From canonical statistics; `None` if the judgement is not of such statistics.
+    pub(crate) fn new(statistics: &Statistics, settings: &Settings, judgement: &Judgement) -> Option<Self> {
+        let (class_weights, singles) = (class_weights(statistics), singles_of(statistics, settings));
+        let together = statistics.on_grid.as_deref().filter(|on_grid| !on_grid.grid.columns.is_empty());
+        let together = together.map(|on_grid| (&*on_grid.grid, &on_grid.sums));
+        let classes = class_weights.len();
+        let log_prior = log_prior(&class_weights);
+        let (of_columns, mut rest) = judgement.weights.split_at_checked(singles.len())?;
+        let columns =
+            singles.iter().zip(&judgement.shrinkages).zip(of_columns).map(|((counts, shrinkage), weight)| {
+                let (counts, shrinkage) = (counts.as_ref()?, (*shrinkage)?);
+                Some(JudgedColumn {
+                    table: counts.table(shrinkage, 0.0).weighted(*weight),
+                    places: counts.places.clone(),
+                })
+            });
+        let columns = columns.collect();
+        let mut take = |count: usize| {
+            let (taken, left) = rest.split_at_checked(count)?;
+            rest = left;
+            Some(taken)
+        };
+        let (mut pairs, mut triples, mut clouds) = (Vec::new(), Vec::new(), Vec::new());
+        if let Some((grid, together)) = together {
+            let layout = together.layout();
+            if let Some(choice) = judgement.pairs {
+                let weights = take(grid.columns.len())?;
+                for pair in &layout.pairs {
+                    let weight: f64 = pair.columns.iter().map(|&column| weights[column]).sum();
+                    if weight == 0.0 {
+                        continue;
+                    }
+                    let shifts = pair.columns.map(|column| grid.columns[column].shift_to(choice.bins));
+                    let shape = PairShape::new(layout, pair, shifts);
+                    let interaction = Interaction::of_pair(together, pair, shifts);
+                    let mut table = interaction.table(choice.strength, |cell| shape.is_known(cell));
+                    table.iter_mut().for_each(|u| *u *= weight);
+                    pairs.push((shape, table));
+                }
+            }
+            if let Some(strength) = judgement.triples {
+                let weights = take(grid.columns.len())?;
+                for triple in &layout.triples {
+                    let weight: f64 = triple.columns.iter().map(|&column| weights[column]).sum();
+                    if weight == 0.0 {
+                        continue;
+                    }
+                    let shape = TripleShape::new(layout, triple);
+                    let interaction = Interaction::of_triple(together, triple);
+                    let mut table = interaction.table(strength, |cell| shape.is_known(cell));
+                    table.iter_mut().for_each(|u| *u *= weight);
+                    triples.push((shape, table));
+                }
+            }
+            let weights = take(judgement.clouds.len())?;
+            for (&(members, covariance), &weight) in judgement.clouds.iter().zip(weights) {
+                if weight == 0.0 {
+                    continue;
+                }
+                let with_own = matches!(covariance, Covariance::Own { .. });
+                let scatter = Scatter::new(Coordinates::new(grid, layout, members), together, with_own);
+                clouds.push((members, Cloud::new(&scatter, covariance)?, weight));
+            }
+        }
+        // The fit knew classes by smoothed shares. Whatever prior the model has takes the place of their plain shares.
+        let total: f64 = class_weights.iter().sum();
+        let offsets = statistics.classes.names().zip(&class_weights).zip(&log_prior);
+        let offsets = offsets.map(|((class, weight), smoothed)| {
+            // Classes that were learnt afterwards have no offset.
+            judgement.offsets.get(class).copied().unwrap_or(0.0) + smoothed - libm::log(weight / total)
+        });
+        let offsets = offsets.collect();
+        let is_factor = |(_, factor): &(usize, &FamilyStatistics)| singles[factor.columns()[0]].is_none();
+        let factors = statistics.factors.iter().enumerate().filter(is_factor);
+        let factors = factors.map(|(i, factor)| (i, of_columns[factor.columns()[0]])).collect();
+        Some(Judged {
+            classes,
+            log_prior,
+            columns,
+            grid: together.map(|(grid, _)| grid.clone()),
+            pairs,
+            triples,
+            clouds,
+            factors,
+            offsets,
+            doubt: judgement.doubt,
+        })
+    }
+
+    /// What the terms need to know of the rows of a batch.
+    pub(crate) fn read(&self, batch: &Batch) -> ReadRows {
+        let rows: Vec<u32> = (0..batch.rows as u32).collect();
+        let places = self.columns.iter().enumerate().map(|(column, judged)| {
+            judged.as_ref().map_or_else(Vec::new, |judged| places_of(&judged.places, batch, column, &rows))
+        });
+        ReadRows {
+            rows: batch.rows,
+            places: places.collect(),
+            coded: self.grid.as_ref().map(|grid| grid.write(batch, &rows)).unwrap_or_default(),
+        }
+    }
+
+    /// z of every class for every row, from a prior on and but for factors that have terms of their own.
+    pub(crate) fn score(&self, read: &ReadRows, log_prior: &[f64]) -> Vec<f64> {
+        let k = self.classes;
+        let start: Vec<f64> =
+            log_prior.iter().zip(&self.offsets).map(|(prior, offset)| prior + offset).collect();
+        let mut z = start.repeat(read.rows);
+        let add = |z: &mut [f64], terms: &[f64]| z.iter_mut().zip(terms).for_each(|(z, term)| *z += term);
+        for (column, places) in self.columns.iter().zip(&read.places) {
+            let Some(column) = column else { continue };
+            for (row, &place) in places.iter().enumerate().filter(|(_, place)| **place < NEVER_MET) {
+                add(&mut z[row * k..][..k], &column.table[place as usize * k..]);
+            }
+        }
+        for (shape, table) in &self.pairs {
+            for (row, z) in z.chunks_exact_mut(k).enumerate() {
+                if let Some(cell) = shape.cell(&read.coded, row) {
+                    add(z, &table[cell * k..]);
+                }
+            }
+        }
+        for (shape, table) in &self.triples {
+            for (row, z) in z.chunks_exact_mut(k).enumerate() {
+                add(z, &table[shape.cell(&read.coded, row) * k..]);
+            }
+        }
+        let (mut active, mut scores) = (Vec::new(), vec![0.0; k]);
+        for (_, cloud, weight) in &self.clouds {
+            for (row, z) in z.chunks_exact_mut(k).enumerate() {
+                self.ask_cloud(cloud, *weight, &read.coded, row, &mut active, &mut scores);
+                add(z, &scores);
+            }
+        }
+        z
+    }
+
+    fn ask_cloud(
+        &self,
+        cloud: &Cloud,
+        weight: f64,
+        coded: &Coded,
+        row: usize,
+        active: &mut Vec<(usize, f64)>,
+        scores: &mut [f64],
+    ) {
+        cloud.score(coded, row, active, scores);
+        bound(scores, &self.log_prior, self.doubt);
+        scores.iter_mut().for_each(|score| *score *= weight);
+    }
+
+    /// The terms of a row, in the order in which [`score`](Self::score) adds them.
+    pub(crate) fn terms(&self, read: &ReadRows, row: usize) -> Vec<JudgedTerm> {
+        let k = self.classes;
+        let mut terms = vec![JudgedTerm { of: TermOf::Offsets, values: self.offsets.clone() }];
+        let mut push =
+            |of: TermOf, values: &[f64]| terms.push(JudgedTerm { of, values: values[..k].to_vec() });
+        for (column, (judged, places)) in self.columns.iter().zip(&read.places).enumerate() {
+            let Some(judged) = judged else { continue };
+            let place = places[row];
+            let values = match place < NEVER_MET {
+                true => &judged.table[place as usize * k..],
+                false => &vec![0.0; k],
+            };
+            push(TermOf::Column { column, is_unseen: place == NEVER_MET }, values);
+        }
+        let column_of = |column: usize| self.grid.as_ref().map_or(0, |grid| grid.columns[column].column);
+        for (shape, table) in &self.pairs {
+            if let Some(cell) = shape.cell(&read.coded, row) {
+                push(TermOf::Together(shape.columns.map(column_of).to_vec()), &table[cell * k..]);
+            }
+        }
+        for (shape, table) in &self.triples {
+            let cell = shape.cell(&read.coded, row);
+            if shape.is_known(cell) {
+                push(TermOf::Together(shape.columns.map(column_of).to_vec()), &table[cell * k..]);
+            }
+        }
+        let (mut active, mut scores) = (Vec::new(), vec![0.0; k]);
+        for (members, cloud, weight) in &self.clouds {
+            self.ask_cloud(cloud, *weight, &read.coded, row, &mut active, &mut scores);
+            push(TermOf::Cloud(members.describe(cloud.is_shared())), &scores);
+        }
+        terms
+    }
+}
+
+/// Rows as the terms look them up.
+#[derive(Debug)]
+pub(crate) struct ReadRows {
+    rows: usize,
+    places: Vec<Vec<u32>>,
+    coded: Coded,
+}
+
+impl ReadRows {
+    /// How many values were never met in training.
+    pub(crate) fn unseen(&self) -> u64 {
+        self.places.iter().flatten().filter(|&&place| place == NEVER_MET).count() as u64
+    }
+}
+
+/// What one term adds to z of each class.
+#[derive(Debug)]
+pub(crate) struct JudgedTerm {
+    pub(crate) of: TermOf,
+    pub(crate) values: Vec<f64>,
+}
+
+/// What a term is about.
+#[derive(Debug)]
+pub(crate) enum TermOf {
+    /// The classes themselves.
+    Offsets,
+    /// A column of the schema.
+    Column { column: usize, is_unseen: bool },
+    /// Columns of the schema, beyond what each says by itself.
+    Together(Vec<usize>),
+    /// Many columns as one cloud of points.
+    Cloud(String),
+}

@@ -1,0 +1,267 @@
+//! Judged models: the same bytes from any order and split, sums that can be taken away again, and probabilities that noise does
+//! not move far from the prior.
+#![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
+
+use priory::judgement::Tier;
+use priory::{Batch, Column, Kind, Learnt, Schema, Settings, Value};
+use proptest::prelude::*;
+
+/// A row: class, two numbers that tell about it, a category that does, and one that does not.
+type Row = (usize, [f64; 2], usize, usize);
+
+fn schema() -> Schema {
+    let columns =
+        [("x", Kind::Number), ("y", Kind::Number), ("color", Kind::Category), ("noise", Kind::Category)];
+    Schema::new("class", columns.map(|(name, kind)| Column::new(name, kind)).to_vec()).unwrap()
+}
+
+fn batch(rows: &[Row]) -> Batch {
+    let mut batch = Batch::new(&schema());
+    for &(class, [x, y], color, noise) in rows {
+        let (class, color, noise) = (format!("c{class}"), format!("v{color}"), format!("n{noise}"));
+        let color = if color == "v0" { Value::Missing } else { Value::Category(&color) };
+        let values = [Value::Number(x), Value::Number(y), color, Value::Category(&noise)];
+        batch.push(Some(&class), 1.0, &values).unwrap();
+    }
+    batch
+}
+
+/// Rows that are the same for the same seed.
+fn rows(seed: u64, count: usize, classes: usize) -> Vec<Row> {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut next = move || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 11) as f64 / (1_u64 << 53) as f64
+    };
+    let row = |_| {
+        let class = (next() * classes as f64) as usize;
+        let x = (class as f64 + 3.0 * next()).floor() / 4.0;
+        let y = if next() < 0.1 { f64::NAN } else { x * next() - class as f64 };
+        let color = (class + (next() * 3.0) as usize) % 4;
+        (class, [x, y], color, (next() * 5.0) as usize)
+    };
+    (0..count).map(row).collect()
+}
+
+fn learn(parts: &[&[Row]]) -> Learnt {
+    let mut learnt = Learnt::empty(&schema(), Settings::default());
+    parts.iter().for_each(|part| learnt.learn(&batch(part)).unwrap());
+    learnt
+}
+
+fn judged(parts: &[&[Row]], tier: Tier) -> Learnt {
+    let mut learnt = learn(parts);
+    let mut looks = parts.iter().map(|part| {
+        let mut look = learnt.second_look(tier).unwrap();
+        look.observe(&batch(part)).unwrap();
+        look
+    });
+    let mut all = looks.next().unwrap();
+    looks.for_each(|look| all.merge(&look).unwrap());
+    learnt.judge(all).unwrap();
+    learnt
+}
+
+const TIERS: [Tier; 3] = [Tier::Weights, Tier::Pairs, Tier::Full];
+
+#[test]
+fn any_order_and_split_gives_the_same_bytes() {
+    for tier in TIERS {
+        let mut rows = rows(1, 300, 3);
+        rows.extend_from_within(..40); // some rows occur twice
+        let whole = judged(&[&rows], tier).to_bytes();
+        assert!(judged(&[&rows[..17], &rows[17..200], &rows[200..]], tier).to_bytes() == whole);
+        rows.reverse();
+        assert!(judged(&[&rows[..100], &rows[100..]], tier).to_bytes() == whole);
+    }
+}
+
+#[test]
+fn a_judged_file_is_read_and_written_as_it_was() {
+    for tier in TIERS {
+        let learnt = judged(&[&rows(2, 200, 2)], tier);
+        let bytes = learnt.to_bytes();
+        let again = Learnt::read(&bytes).unwrap();
+        assert!(again.to_bytes() == bytes);
+        let asked = batch(&rows(3, 20, 2));
+        let (before, after) = (learnt.estimate().unwrap(), again.estimate().unwrap());
+        let (before, after) = (before.score(&asked).unwrap(), after.score(&asked).unwrap());
+        (0..20).for_each(|row| assert_eq!(before.row(row), after.row(row)));
+    }
+}
+
+#[test]
+fn what_is_learnt_after_a_judgement_can_be_forgotten_to_the_bit() {
+    for tier in TIERS {
+        let mut learnt = judged(&[&rows(4, 250, 3)], tier);
+        let bytes = learnt.to_bytes();
+        let more = batch(&rows(5, 60, 5)); // and classes that were never met
+        learnt.learn(&more).unwrap();
+        assert!(learnt.to_bytes() != bytes);
+        learnt.forget(&more).unwrap();
+        assert!(learnt.to_bytes() == bytes);
+    }
+}
+
+#[test]
+fn classes_that_come_later_are_scored() {
+    let mut learnt = judged(&[&rows(12, 200, 2)], Tier::Full);
+    let more = batch(&rows(13, 200, 4));
+    learnt.learn(&more).unwrap();
+    let model = learnt.estimate().unwrap();
+    assert_eq!(model.classes().len(), 4);
+    let posterior = model.score(&more).unwrap().normalize();
+    assert!((0..more.rows).any(|row| posterior.best(row) >= 2));
+}
+
+#[test]
+fn judged_scores_are_the_sums_of_their_explanations_to_the_bit() {
+    for tier in TIERS {
+        let model = judged(&[&rows(14, 400, 3)], tier).estimate().unwrap();
+        let mut asked = batch(&rows(15, 30, 3));
+        let never_met = [Value::Number(99.0), Value::Missing, Value::Category("never"), Value::Missing];
+        asked.push(None, 1.0, &never_met).unwrap();
+        let scores = model.score(&asked).unwrap();
+        assert_eq!(scores.unseen(), 1);
+        for row in 0..asked.rows {
+            let explanation = model.explain(&asked, row).unwrap();
+            assert!(scores.row(row).iter().eq(explanation.log_joint.iter()), "{tier:?} {row}");
+            let posterior = model.score(&asked).unwrap().normalize();
+            assert!(posterior.row(row).iter().eq(explanation.posterior.iter()));
+        }
+    }
+}
+
+#[test]
+fn merging_keeps_a_judgement_that_both_have() {
+    let mut ours = judged(&[&rows(16, 200, 2)], Tier::Pairs);
+    let mut theirs = ours.clone();
+    theirs.learn(&batch(&rows(17, 50, 2))).unwrap();
+    let mut both = ours.clone();
+    both.merge(&theirs).unwrap();
+    assert!(both.is_judged());
+    assert!(both.estimate().is_ok());
+    assert!(Learnt::read(&both.to_bytes()).unwrap().is_judged());
+    ours.merge(&judged(&[&rows(18, 200, 2)], Tier::Pairs)).unwrap();
+    assert!(!ours.is_judged());
+    let plain = learn(&[&rows(16, 200, 2), &rows(18, 200, 2)]);
+    assert!(ours.to_bytes() == plain.to_bytes());
+}
+
+#[test]
+fn text_is_weighed_by_what_it_is_worth() {
+    let columns = vec![Column::new("text", Kind::Text), Column::new("x", Kind::Number)];
+    let schema = Schema::new("class", columns).unwrap();
+    let words = ["buy", "now", "cheap", "meeting", "report", "budget"];
+    let mut batch = Batch::new(&schema);
+    for (i, (class, [x, _], color, noise)) in rows(19, 300, 2).into_iter().enumerate() {
+        // Every word is written five times: naive Bayes takes each for five.
+        let tokens: Vec<&str> = [words[3 * class + color % 3], words[noise], words[i % 6]]
+            .into_iter()
+            .flat_map(|word| [word; 5])
+            .collect();
+        let values = [Value::Text(&tokens), Value::Number(x)];
+        batch.push(Some(&format!("c{class}")), 1.0, &values).unwrap();
+    }
+    let mut learnt = Learnt::empty(&schema, Settings::default());
+    let (train, test): (Vec<usize>, Vec<usize>) = (0..300).partition(|row| row % 3 != 0);
+    let (train, test) = (batch.select(&train), batch.select(&test));
+    learnt.learn(&train).unwrap();
+    let loss = |learnt: &Learnt| {
+        let model = learnt.estimate().unwrap();
+        let posterior = model.score(&test).unwrap().normalize();
+        let own = |row: usize| {
+            let class = test.classes.value(row).unwrap();
+            -posterior.row(row)[model.classes().iter().position(|name| name == class).unwrap()].ln()
+        };
+        (0..test.rows).map(own).sum::<f64>() / test.rows as f64
+    };
+    let plain = loss(&learnt);
+    let mut look = learnt.second_look(Tier::Full).unwrap();
+    look.observe(&train).unwrap();
+    learnt.judge(look).unwrap();
+    assert!(loss(&learnt) < plain, "{} instead of {plain}", loss(&learnt));
+    assert!(Learnt::read(&learnt.to_bytes()).unwrap().to_bytes() == learnt.to_bytes());
+}
+
+/// The mean log-loss of a model on rows.
+fn loss(learnt: &Learnt, rows: &[Row]) -> f64 {
+    let model = learnt.estimate().unwrap();
+    let posterior = model.score(&batch(rows)).unwrap().normalize();
+    let own = |row: usize| {
+        let class = model.classes().iter().position(|class| *class == format!("c{}", rows[row].0)).unwrap();
+        -posterior.row(row)[class].ln()
+    };
+    (0..rows.len()).map(own).sum::<f64>() / rows.len() as f64
+}
+
+#[test]
+fn a_judged_model_predicts_better_than_a_plain_one() {
+    let (train, test) = (rows(6, 600, 3), rows(7, 600, 3));
+    let plain = loss(&learn(&[&train]), &test);
+    for tier in TIERS {
+        let judged = loss(&judged(&[&train], tier), &test);
+        assert!(judged < plain, "{tier:?}: {judged} instead of {plain}");
+    }
+}
+
+#[test]
+fn columns_that_repeat_each_other_share_their_weight() {
+    let columns = (0..50).map(|i| Column::new(format!("x{i}"), Kind::Number)).collect();
+    let schema = Schema::new("class", columns).unwrap();
+    let single = Schema::new("class", vec![Column::new("x", Kind::Number)]).unwrap();
+    let posterior = |schema: &Schema| {
+        let mut batch = Batch::new(schema);
+        for (class, [x, _], ..) in rows(8, 400, 2) {
+            let values = vec![Value::Number(x); schema.columns.len()];
+            batch.push(Some(&format!("c{class}")), 1.0, &values).unwrap();
+        }
+        let mut learnt = Learnt::empty(schema, Settings::default());
+        learnt.learn(&batch).unwrap();
+        let mut look = learnt.second_look(Tier::Weights).unwrap();
+        look.observe(&batch).unwrap();
+        learnt.judge(look).unwrap();
+        let posterior = learnt.estimate().unwrap().score(&batch).unwrap().normalize();
+        (0..batch.rows).map(|row| posterior.row(row)[0]).collect::<Vec<f64>>()
+    };
+    for (many, one) in posterior(&schema).iter().zip(posterior(&single)) {
+        assert!((many - one).abs() < 0.02, "{many} instead of {one}");
+    }
+}
+
+#[test]
+fn odd_tables_are_judged_without_a_fuss() {
+    let one_class = rows(9, 30, 1);
+    let two_rows = [(0, [1.0, 2.0], 1, 1), (1, [1.0, 3.0], 2, 2)];
+    let mut lonely = rows(10, 60, 2);
+    lonely.push((7, [0.0, 0.0], 1, 1));
+    let nothing_known: Vec<Row> = (0..40).map(|i| (i % 2, [f64::NAN; 2], 0, 0)).collect();
+    let separable: Vec<Row> = (0..80).map(|i| (i % 2, [(i % 2) as f64 * 10.0, 1.0], 1 + i % 2, 0)).collect();
+    for rows in [&one_class[..], &two_rows, &lonely, &nothing_known, &separable] {
+        for tier in TIERS {
+            let learnt = judged(&[rows], tier);
+            let scores = learnt.estimate().unwrap().score(&batch(rows)).unwrap();
+            let posterior = scores.normalize();
+            for row in 0..rows.len() {
+                let sum: f64 = posterior.row(row).iter().sum();
+                assert!((sum - 1.0).abs() < 1e-9, "{tier:?} {:?}", posterior.row(row));
+            }
+            assert!(Learnt::read(&learnt.to_bytes()).unwrap().to_bytes() == learnt.to_bytes());
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    #[test]
+    fn damaged_judgements_are_refused_or_harmless(place in any::<prop::sample::Index>(), byte in any::<u8>()) {
+        let mut bytes = judged(&[&rows(11, 40, 2)], Tier::Full).to_bytes();
+        let place = place.index(bytes.len());
+        let changed = bytes[place] != byte;
+        bytes[place] = byte;
+        prop_assert_eq!(Learnt::read(&bytes).is_err(), changed);
+    }
+}
