@@ -254,7 +254,7 @@ pub(crate) struct TrainArgs {
     /// predicts every row from all others, and weighs by that what each column says (weights), what it says together with each
     /// other (pairs), and what all say together (full). The tables are read twice. auto is full, or none where there are too few
     /// rows. [default: none]
-    #[arg(long, value_name = "TIER", value_parser = parse_judging, default_value = "none", hide_default_value = true)]
+    #[arg(long, value_name = "TIER", value_parser = str::parse::<Judging>, default_value = "none", hide_default_value = true)]
     pub(crate) judge: Judging,
     /// Where to write the model, for example `-o churn.priory` [default: the first DATA's name with .priory]
     #[arg(short, long, value_name = "MODEL", value_hint = ValueHint::FilePath)]
@@ -552,8 +552,4 @@ mod tests {
         let text = super::TextArgs::augment_args(clap::Command::new("text"));
         assert_eq!(names(text), priory_input::text::TextChoices::NAMES);
     }
-}
-
-fn parse_judging(word: &str) -> Result<Judging, String> {
-    word.parse()
 }

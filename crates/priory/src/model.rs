@@ -365,7 +365,7 @@ impl Model {
                 value,
                 unseen,
                 exponent: 1.0,
-                log_likelihood: ByClass::new(&self.classes, term.values.into_iter()),
+                log_likelihood: ByClass::new(&self.classes, term.values),
                 tokens: None,
                 fraction: None,
             }

@@ -135,8 +135,8 @@ impl Coordinates {
                 first_code[column] = next;
                 next += layout.codes[column];
             }
-            for a in 0..self.numbers {
-                sum[a] = sums.sum(a);
+            for (a, sum) in sum.iter_mut().enumerate().take(self.numbers) {
+                *sum = sums.sum(a);
                 (0..=a).for_each(|b| put(a, b, sums.product(a, b)));
                 for block in &self.blocks {
                     let with_code = |code: usize| sums.by_code(first_code[block.column] + code, a);
@@ -564,8 +564,8 @@ mod tests {
         let (mut active, mut found, mut expected) = (Vec::new(), vec![0.0; 2], vec![0.0; 2]);
         for covariance in [Covariance::Shared { ridge: 0.05 }, Covariance::Own { rows: 0.5, ridge: 0.3 }] {
             let cloud = Cloud::new(&scatter, covariance).unwrap();
-            for row in 0..ROWS.len() {
-                let own = CLASSES[row] as usize;
+            for (row, own) in CLASSES.into_iter().enumerate() {
+                let own = own as usize;
                 let left = sums(Some(row));
                 let left_scatter = Scatter::new(coordinates(&left), &left, true);
                 let refitted = Cloud::with_total(&left_scatter, covariance, ROWS.len() as f64).unwrap();

@@ -167,7 +167,7 @@ impl PairShape {
     }
 
     pub(crate) fn is_known(&self, cell: usize) -> bool {
-        cell / self.width != 0 && cell % self.width != 0
+        cell / self.width != 0 && !cell.is_multiple_of(self.width)
     }
 }
 

@@ -395,7 +395,7 @@ impl TripleShape {
     /// Whether all three values of a cell are known.
     pub(crate) fn is_known(&self, cell: usize) -> bool {
         let [_, b, c] = self.codes;
-        cell / (b * c) != 0 && cell / c % b != 0 && cell % c != 0
+        cell / (b * c) != 0 && !(cell / c).is_multiple_of(b) && !cell.is_multiple_of(c)
     }
 
     /// The cell of a row.
