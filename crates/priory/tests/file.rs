@@ -281,8 +281,8 @@ fn with_header(header: &str) -> Vec<u8> {
 
 #[test]
 fn another_version_is_named() {
-    let header = r#"{"__metadata__":{"priory_format":"2"}}"#;
-    assert_eq!(refusal(&with_header(header)), "it has format version 2; this program reads version 1");
+    let header = r#"{"__metadata__":{"priory_format":"3"}}"#;
+    assert_eq!(refusal(&with_header(header)), "it has format version 3; this program reads versions 1 and 2");
     assert_eq!(refusal(&with_header("{}")), "its header does not name a format version");
 }
 

@@ -395,7 +395,7 @@ impl Object {
             Some(found) if versions.contains(&found) => Ok(object),
             Some(found) => {
                 let known = versions.join(" and ");
-                Err(refused(format!("it has format version {found}; this program reads version {known}")))
+                Err(refused(format!("it has format version {found}; this program reads versions {known}")))
             }
             None => Err(refused("its header does not name a format version".into())),
         }
