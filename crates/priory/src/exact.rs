@@ -12,7 +12,7 @@
 //! and undo each other to the last bit, whatever the weights; rounding happens once, when the sum is read.
 //!
 //! Tables of sums keep what is simple in fewer bytes, and have one of these beside them for the cells that need it:
-//! [`Tally`](crate::tally::Tally) an f64 for each cell, which is what a model file holds; [`Cells`](crate::moments::Cells)
+//! `Tally` an f64 for each cell, which is what a model file holds; `Cells`
 //! an i32 and fixed point, which loops over matrices add to fastest.
 
 use num_bigint::BigInt;

@@ -29,7 +29,7 @@ pub(super) fn write(
     sections.push(Section::bytes("grid.sums", bytes));
 }
 
-/// Reads what [`write`] writes, if it is there.
+/// Reads what [`write`](write()) writes, if it is there.
 pub(super) fn read(file: &mut Container<'_>, statistics: &Statistics) -> Result<Option<Box<OnGrid>>> {
     if !file.layout.metadata.contains_key(GRID) {
         return Ok(None);

@@ -7,9 +7,9 @@
 //! z(class) = o(class) + log P(class) + Σ w t(class) + Σ v S(class) + Σ v³ S³(class) + Σ a G(class),    posterior = softmax z
 //! ```
 //!
-//! t is what one column says ([`single`]), S what a column says together with each other one and S³ with each two others
-//! ([`interactions`]), G what the columns say as one cloud of points ([`cloud`]). No weight is negative. The terms come from sums of
-//! whole numbers on a [`grid`] that does not know the classes ([`together`]); the weights from one convex [`fit`].
+//! t is what one column says (`single`), S what a column says together with each other one and S³ with each two others
+//! (`interactions`), G what the columns say as one cloud of points (`cloud`). No weight is negative. The terms come from sums of
+//! whole numbers on a `grid` that does not know the classes (`together`); the weights from one convex `fit`.
 
 pub(crate) mod cloud;
 mod fit;
