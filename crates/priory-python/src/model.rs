@@ -80,9 +80,9 @@ pub(crate) struct Learnt(Shared<State>);
 #[pymethods]
 impl Learnt {
     /// Learns the rows of a table whose columns nobody knows yet. The first table has the same rows, to find out what the columns
-    /// are, and so has the one that `open` gives, to judge what they say.
+    /// are, and so has the one that `open` gives, to judge what they say; without it they are not judged.
     #[staticmethod]
-    #[pyo3(signature = (look, table, target, weight, choices, open, judge))]
+    #[pyo3(signature = (look, table, target, weight, choices, open=None, judge="none"))]
     #[expect(clippy::too_many_arguments, reason = "Python hands them over one by one")]
     fn learn(
         py: Python<'_>,
@@ -91,7 +91,7 @@ impl Learnt {
         target: String,
         weight: Option<String>,
         choices: &Bound<'_, PyDict>,
-        open: Py<PyAny>,
+        open: Option<Py<PyAny>>,
         judge: &str,
     ) -> PyResult<Self> {
         let judging: Judging =
@@ -105,7 +105,7 @@ impl Learnt {
         let (mut statistics, _) = interruptible(py, |work| work.learn(table, &empty))?;
         py.detach(|| statistics.settle());
         let mut learnt = priory::Learnt::new(statistics, settings);
-        if let Some(tier) = judging.tier(&learnt.statistics, &learnt.settings) {
+        if let (Some(tier), Some(open)) = (judging.tier(&learnt.statistics, &learnt.settings), open) {
             let nothing = learnt.second_look(tier).map_err(of_core)?;
             let open = Opener::new(open);
             let seen = interruptible(py, |work| work.look(open.table()?, &schema, &nothing));
