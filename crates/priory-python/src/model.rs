@@ -106,9 +106,9 @@ impl Learnt {
         py.detach(|| statistics.settle());
         let mut learnt = priory::Learnt::new(statistics, settings);
         if let (Some(tier), Some(open)) = (judging.tier(&learnt.statistics, &learnt.settings), open) {
-            let nothing = learnt.second_look(tier).map_err(of_core)?;
+            let empty_look = learnt.second_look(tier).map_err(of_core)?;
             let open = Opener::new(open);
-            let seen = interruptible(py, |work| work.look(open.table()?, &schema, &nothing));
+            let seen = interruptible(py, |work| work.look(open.table()?, &schema, &empty_look));
             let seen = open.check(seen)?;
             py.detach(|| learnt.judge(seen)).map_err(of_core)?;
         }

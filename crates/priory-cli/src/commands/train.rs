@@ -94,10 +94,10 @@ fn judge(learnt: &mut Learnt, tier: Tier, paths: &[String], input: &InputArgs, t
             "a judgement looks at the rows twice, and standard input can be read only once; save it to a file first"
         );
     }
-    let nothing = learnt.second_look(tier)?;
-    let mut seen = nothing.clone();
+    let empty_look = learnt.second_look(tier)?;
+    let mut seen = empty_look.clone();
     for path in paths {
-        seen.merge(&data::look(input.open(path)?, learnt.statistics.schema(), &nothing, threads)?)?;
+        seen.merge(&data::look(input.open(path)?, learnt.statistics.schema(), &empty_look, threads)?)?;
     }
     Ok(learnt.judge(seen)?)
 }

@@ -8,7 +8,8 @@
 //! its row, every term speaks less for the true class, so that a negative weight would reward a term for having seen the row.
 
 use crate::judgement::optimize::{Stop, minimize};
-use crate::judgement::{log_sum_exp, softmax};
+use crate::judgement::softmax;
+use crate::posterior::log_sum;
 
 /// The largest weight of a term.
 pub(crate) const LARGEST_WEIGHT: f64 = 3.0;
@@ -100,7 +101,7 @@ impl Fit {
         let mut z = vec![0.0; self.classes];
         for row in 0..self.rows() {
             self.scores(row, weights, offsets, &mut z);
-            let total = log_sum_exp(&z);
+            let total = log_sum(z.iter().copied());
             let (own, weight) = (self.own[row] as usize, self.weights[row]);
             let (to_slopes, to_offsets) = gradient.split_at_mut(weights.len());
             for class in 0..self.classes {
@@ -267,7 +268,7 @@ pub(crate) fn best_power(scores: &[f64], own: &[u32], weights: &[f64], classes: 
         let (mut sum, mut total) = (0.0, 0.0);
         for ((row, &own), &weight) in scores.chunks_exact(classes).zip(own).zip(weights) {
             raised.iter_mut().zip(row).for_each(|(to, z)| *to = power * z);
-            let evidence = log_sum_exp(&raised);
+            let evidence = log_sum(raised.iter().copied());
             let mean = raised.iter().sum::<f64>() / classes as f64;
             sum += weight * ((1.0 - doubt) * (evidence - raised[own as usize]) + doubt * (evidence - mean));
             total += weight;

@@ -33,18 +33,11 @@ pub(crate) use on_grid::OnGrid;
 pub(crate) use pool::Judgement;
 pub use tier::{Judging, Tier};
 
-/// log Σ exp x, from the largest down.
-pub(crate) fn log_sum_exp(x: &[f64]) -> f64 {
-    let most = x.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    if most == f64::NEG_INFINITY {
-        return most;
-    }
-    most + libm::log(x.iter().map(|x| libm::exp(x - most)).sum())
-}
+use crate::posterior::log_sum;
 
 /// Turns scores into the probabilities that they stand for.
 pub(crate) fn softmax(z: &mut [f64]) {
-    let total = log_sum_exp(z);
+    let total = log_sum(z.iter().copied());
     z.iter_mut().for_each(|z| *z = libm::exp(*z - total));
 }
 

@@ -155,8 +155,6 @@ struct Pool<'a> {
     /// The mean weight of a row.
     unit: f64,
     shrinkages: Vec<Option<Shrinkage>>,
-    /// The mean log-loss of each column by itself.
-    losses: Vec<f64>,
     /// The one weight that all columns would share.
     common: f64,
     fit: Fit,
@@ -187,16 +185,7 @@ impl<'a> Pool<'a> {
             parts: Vec::new(),
         };
         let unit = fit.weights.iter().sum::<f64>() / fit.learnt;
-        Pool {
-            class_weights,
-            singles,
-            sample,
-            unit,
-            shrinkages: Vec::new(),
-            losses: Vec::new(),
-            common: 1.0,
-            fit,
-        }
+        Pool { class_weights, singles, sample, unit, shrinkages: Vec::new(), common: 1.0, fit }
     }
 
     /// Adds what each column says by itself.
@@ -206,10 +195,9 @@ impl<'a> Pool<'a> {
         let mut values = vec![0.0; rows * classes * columns];
         let mut sums = self.fit.log_prior.clone();
         for (column, counts) in self.singles.iter().enumerate() {
-            let chosen = counts.as_ref().map(|counts| (counts, counts.choose(&log_prior, self.unit)));
-            self.shrinkages.push(chosen.map(|(_, (shrinkage, _))| shrinkage));
-            self.losses.push(chosen.map_or(f64::INFINITY, |(_, (_, loss))| loss));
-            let Some((counts, (shrinkage, _))) = chosen else { continue };
+            let chosen = counts.as_ref().map(|counts| (counts, counts.choose(&log_prior, self.unit).0));
+            self.shrinkages.push(chosen.map(|(_, shrinkage)| shrinkage));
+            let Some((counts, shrinkage)) = chosen else { continue };
             let table: SingleTable = counts.table(shrinkage, self.unit);
             for (row, &place) in
                 self.sample.places[column].iter().enumerate().filter(|(_, place)| **place < NEVER_MET)

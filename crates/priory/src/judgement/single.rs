@@ -19,8 +19,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::families::categorical::CategoryStatistics;
-use crate::judgement::log_sum_exp;
 use crate::numerics::ordered_bits;
+use crate::posterior::log_sum;
 use crate::spectrum::Spectrum;
 use crate::vocabulary::Vocabulary;
 
@@ -135,7 +135,7 @@ impl SingleCounts {
             for (class, &count) in counts.iter().enumerate().filter(|(_, count)| **count > 0.0) {
                 scores.iter_mut().zip(log_prior).zip(table.row(row)).for_each(|((z, p), t)| *z = p + t);
                 scores[class] = log_prior[class] + table.own(row, class);
-                loss += count * (log_sum_exp(&scores) - scores[class]);
+                loss += count * (log_sum(scores.iter().copied()) - scores[class]);
                 weight += count;
             }
         }
