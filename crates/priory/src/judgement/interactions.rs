@@ -114,6 +114,21 @@ impl Interaction {
         libm::log((count + strength * self.shared[cell]) / (total + strength))
     }
 
+    /// u of a cell for each class, without a row of this class and weight; `table` is what [`table`](Self::table) gives under the
+    /// same strength.
+    pub(crate) fn without(
+        &self,
+        table: &[f64],
+        cell: usize,
+        strength: f64,
+        own: usize,
+        weight: f64,
+    ) -> Vec<f64> {
+        let mut terms = table[cell * self.classes..][..self.classes].to_vec();
+        terms[own] = self.ln(cell, own, strength, weight);
+        terms
+    }
+
     /// u of every cell, classes side by side; zero where a value is missing.
     pub(crate) fn table(&self, strength: f64, is_known: impl Fn(usize) -> bool) -> Vec<f64> {
         let mut table = vec![0.0; self.counts.len()];

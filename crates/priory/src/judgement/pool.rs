@@ -250,14 +250,8 @@ impl<'a> Pool<'a> {
             for row in 0..rows {
                 let Some(cell) = shape.cell(&self.sample.coded, row) else { continue };
                 let (own, weight) = (self.sample.own[row] as usize, self.sample.weights[row]);
-                for class in 0..classes {
-                    let term = match class == own {
-                        true => interaction.ln(cell, class, choice.strength, weight),
-                        false => table[cell * classes + class],
-                    };
-                    let terms = &mut values[(row * classes + class) * columns..][..columns];
-                    pair.columns.iter().for_each(|&column| terms[column] += term);
-                }
+                let terms = interaction.without(&table, cell, choice.strength, own, weight);
+                add_to_columns(&mut values[row * classes * columns..], &terms, &pair.columns, columns);
             }
         }
         self.fit.parts.push(Part::new(values, columns, classes, false));
@@ -291,9 +285,8 @@ impl<'a> Pool<'a> {
                     let table = interaction.table(strength, |cell| shape.is_known(cell));
                     gains.push(residuals.gain(1.0, |row, u| {
                         let Some(cell) = shape.cell(&self.sample.coded, row) else { return };
-                        u.copy_from_slice(&table[cell * u.len()..][..u.len()]);
-                        let own = self.sample.own[row] as usize;
-                        u[own] = interaction.ln(cell, own, strength, self.sample.weights[row]);
+                        let (own, weight) = (self.sample.own[row] as usize, self.sample.weights[row]);
+                        u.copy_from_slice(&interaction.without(&table, cell, strength, own, weight));
                     }));
                 }
             }
@@ -362,14 +355,8 @@ impl<'a> Pool<'a> {
                     continue;
                 }
                 let (own, weight) = (self.sample.own[row] as usize, self.sample.weights[row]);
-                for class in 0..classes {
-                    let term = match class == own {
-                        true => interaction.ln(cell, class, strength, weight),
-                        false => table[cell * classes + class],
-                    };
-                    let terms = &mut values[(row * classes + class) * columns..][..columns];
-                    of_triple.iter().for_each(|&column| terms[column] += term);
-                }
+                let terms = interaction.without(&table, cell, strength, own, weight);
+                add_to_columns(&mut values[row * classes * columns..], &terms, of_triple, columns);
             }
         }
         values
@@ -437,6 +424,13 @@ impl<'a> Pool<'a> {
             }
         }
         best
+    }
+}
+
+/// Adds what some columns say together, a term for each class, to what each of them says in the first row of `values`.
+fn add_to_columns(values: &mut [f64], terms: &[f64], of: &[usize], columns: usize) {
+    for (of_class, term) in values.chunks_exact_mut(columns).zip(terms) {
+        of.iter().for_each(|&column| of_class[column] += term);
     }
 }
 
