@@ -49,6 +49,8 @@ pub(crate) enum Command {
     Features(FeaturesArgs),
     /// Draw what a model makes of a column, or of two, in the terminal or as SVG
     Plot(PlotArgs),
+    /// Weigh what the columns of a model say, by the rows that it has learnt
+    Judge(JudgeCommandArgs),
     /// Add rows to a model
     Learn(LearnArgs),
     /// Take rows out of a model, as if it had never seen them
@@ -248,14 +250,8 @@ pub(crate) struct TrainArgs {
     /// Rows count half after so many more rows, as with `priory learn`, for example `--half-life 10000`
     #[arg(long, value_name = "ROWS", value_parser = parse_half_life)]
     pub(crate) half_life: Option<u64>,
-    /// How far to judge what the columns say: none, weights, pairs, full or auto, for example `--judge full`
-    ///
-    /// Columns repeat each other, and naive Bayes takes their evidence at face value: its probabilities exaggerate. A judgement
-    /// predicts every row from all others, and weighs by that what each column says (weights), what it says together with each
-    /// other (pairs), and what all say together (full). The tables are read twice. auto is full, or none where there are too few
-    /// rows. [default: none]
-    #[arg(long, value_name = "TIER", value_parser = str::parse::<Judging>, default_value = "none", hide_default_value = true)]
-    pub(crate) judge: Judging,
+    #[command(flatten)]
+    pub(crate) judge: JudgeArgs,
     /// Where to write the model, for example `-o churn.priory` [default: the first DATA's name with .priory]
     #[arg(short, long, value_name = "MODEL", value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,
@@ -327,6 +323,11 @@ pub(crate) struct EvaluateArgs {
     #[command(flatten)]
     pub(crate) settings: SettingsArgs,
     #[command(flatten)]
+    pub(crate) judge: JudgeArgs,
+    /// Show how good predictions are without and with a judgement, and whether their probabilities can be believed
+    #[arg(long)]
+    pub(crate) compare: bool,
+    #[command(flatten)]
     pub(crate) split: SplitArgs,
     /// Another number gives other folds, for example `--seed 7`
     #[arg(long, default_value_t = 0, value_name = "N")]
@@ -334,6 +335,18 @@ pub(crate) struct EvaluateArgs {
     /// How to print the report
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct JudgeArgs {
+    /// How far to judge what the columns say: auto, none, weights, pairs or full, for example `--judge none`
+    ///
+    /// Columns repeat each other, and naive Bayes takes their evidence at face value: its probabilities exaggerate. A judgement
+    /// predicts every row from all others, and weighs by that what each column says (weights), what it says together with each
+    /// other (pairs), and what all say together (full). none is the naive Bayes of the textbooks. auto is full, or none where
+    /// rows are few or the settings are those of a textbook. [default: auto]
+    #[arg(long, value_name = "TIER", value_parser = str::parse::<Judging>, default_value = "auto", hide_default_value = true)]
+    pub(crate) judge: Judging,
 }
 
 #[derive(Debug, Args)]
@@ -472,9 +485,23 @@ pub(crate) struct ForgetArgs {
     /// example `--learnt-at 20001`; 0 stands for rows from before the half-life
     #[arg(long, value_name = "ROW")]
     pub(crate) learnt_at: Option<u64>,
+    /// Also remove the weights of the judgement, which were fitted with these rows
+    #[arg(long)]
+    pub(crate) drop_judgement: bool,
 }
 
-/// Rows to learn or to forget.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  priory judge churn.priory churn.csv
+  priory judge country.priory north.csv south.csv --judge pairs")]
+pub(crate) struct JudgeCommandArgs {
+    #[command(flatten)]
+    pub(crate) update: UpdateArgs,
+    #[command(flatten)]
+    pub(crate) judge: JudgeArgs,
+}
+
+/// Rows to learn or to forget, or all that were learnt, to judge by.
 #[derive(Debug, Args)]
 pub(crate) struct UpdateArgs {
     /// The model, which is replaced once all is well

@@ -3,7 +3,6 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use anyhow::Result;
-use priory::judgement::SecondLook;
 use priory::{Batch, BatchColumn, Schema, Statistics};
 use priory_input::{Purpose, Reader, Table, Turn, Watch, Work};
 
@@ -107,11 +106,6 @@ fn warn_of_bad_values(reader: &Reader) {
 /// Learns all rows of a table after `nothing`, on several threads. Returns what was learnt and how many rows had no class.
 pub(crate) fn learn(table: Table, empty: &Statistics, threads: usize) -> Result<(Statistics, u64)> {
     Ok(Work { threads, watch: &ProgressBar::default() }.learn(table, empty)?)
-}
-
-/// Takes a second look at all rows of a table, on several threads.
-pub(crate) fn look(table: Table, schema: &Schema, look: &SecondLook, threads: usize) -> Result<SecondLook> {
-    Ok(Work { threads, watch: &ProgressBar::default() }.look(table, schema, look)?)
 }
 
 /// Says how many rows had no class.

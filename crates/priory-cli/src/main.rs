@@ -39,6 +39,7 @@ fn main() -> ExitCode {
         Command::Show(args) => commands::show::run(&args),
         Command::Features(args) => commands::features::run(&args),
         Command::Plot(args) => commands::plot::run(&args),
+        Command::Judge(args) => commands::judge::run(&args, threads),
         Command::Learn(args) => commands::learn::run(&args, threads),
         Command::Forget(args) => commands::forget::run(&args, threads),
         Command::Merge(args) => commands::merge::run(&args),

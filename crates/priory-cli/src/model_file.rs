@@ -5,12 +5,50 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use priory::format::ModelFile;
-use priory::{Batch, Learnt, Model, Schema, Scores, Settings, Statistics};
+use priory::{Batch, Learnt, Model, Schema, Scores, Settings};
 use priory_input::store::{self, NewFile, OpenFile};
+
+use crate::output::{note, plural, warn};
 
 /// Reads a model.
 pub(crate) fn read(path: &Path) -> Result<Learnt> {
     Ok(store::read_model(path)?)
+}
+
+/// Reads a model to be estimated under its own settings, changed as `change` does.
+pub(crate) fn read_under(path: &Path, change: impl Fn(&mut Settings) -> Result<()>) -> Result<Learnt> {
+    let mut learnt = read(path)?;
+    change_settings(&mut learnt, change)?;
+    Ok(learnt)
+}
+
+fn change_settings(learnt: &mut Learnt, change: impl Fn(&mut Settings) -> Result<()>) -> Result<()> {
+    let mut settings = learnt.settings.clone();
+    change(&mut settings)?;
+    if learnt.set_settings(settings) {
+        note("the model was judged under other settings; it is taken without its judgement");
+    }
+    Ok(())
+}
+
+/// Takes a model without its judgement, where that cannot be shown.
+pub(crate) fn without_judgement(learnt: &mut Learnt, why: &str) {
+    if learnt.is_judged() {
+        note(&format!("{why}; the model is taken without its judgement"));
+        learnt.drop_judgement();
+    }
+}
+
+/// Says that a judgement is of too many other rows.
+pub(crate) fn warn_of_stale_judgement(learnt: &Learnt, path: &Path) {
+    if let Some(judgement) = learnt.judgement().filter(|judgement| judgement.is_stale) {
+        warn(&format!(
+            "the judgement of {0} was made of {1}, and the model has {2} now; `priory judge {0} DATA` makes it anew",
+            path.display(),
+            plural(judgement.rows, "row"),
+            learnt.statistics.rows()
+        ));
+    }
 }
 
 /// What scores rows: a whole model, or a file in which the words of each batch are looked up.
@@ -40,7 +78,8 @@ impl Scorer {
             }
         }
         let mut learnt = file.read_model()?;
-        change(&mut learnt.settings)?;
+        change_settings(&mut learnt, change)?;
+        warn_of_stale_judgement(&learnt, path);
         Ok(Scorer::Model(Box::new(learnt.estimate()?)))
     }
 
@@ -90,11 +129,12 @@ pub(crate) fn write(path: &Path, learnt: &Learnt) -> Result<()> {
 
 /// Changes a model by what was learnt from some tables. The file is replaced at the end, or not at all; who else
 /// wants to change it waits. Returns the rows before and after.
-pub(crate) fn update(path: &Path, change: impl FnOnce(&mut Statistics) -> Result<()>) -> Result<(u64, u64)> {
+pub(crate) fn update(path: &Path, change: impl FnOnce(&mut Learnt) -> Result<()>) -> Result<(u64, u64)> {
     let lock = store::lock(path)?;
     let mut learnt = read(path)?;
     let before = learnt.statistics.rows();
-    change(&mut learnt.statistics)?;
+    change(&mut learnt)?;
+    warn_of_stale_judgement(&learnt, path);
     lock.replace(&learnt.to_bytes())?;
     Ok((before, learnt.statistics.rows()))
 }

@@ -10,8 +10,9 @@ use std::{iter, mem, panic, thread};
 use priory::evaluate::{
     Evaluation, FoldModel, FoldModels, FoldPart, FoldParts, FoldStatistics, Folds, Holdout, majority_class,
 };
+use priory::judgement::Judging;
 use priory::posterior::rows_to_score;
-use priory::{Batch, Model, Schema, Settings, Statistics};
+use priory::{Batch, Learnt, Model, Schema, Settings, Statistics};
 
 use crate::error::Result;
 use crate::parallel::Turn;
@@ -36,7 +37,8 @@ pub enum Split {
 /// Opens the i-th of some tables, as often as it is asked for, until there are no more.
 pub type OpenTable<'a> = &'a (dyn Fn(usize) -> Option<Result<Table>> + Sync);
 
-/// How well models of these tables predict rows that they have not learnt.
+/// How well models of these tables predict rows that they have not learnt. If they are judged, then by the rows that they have
+/// learnt.
 ///
 /// # Errors
 /// If a table cannot be read, a row cannot be counted, there is more to count than memory should hold, or no model follows
@@ -45,42 +47,45 @@ pub fn evaluate(
     open: OpenTable<'_>,
     schema: &Schema,
     settings: &Settings,
+    judging: Judging,
     split: Split,
     seed: u64,
     work: &Work<'_>,
 ) -> Result<Evaluation> {
     let tables = Tables { open, schema, work };
     match split {
-        Split::Folds(k) => evaluate_folds(&tables, settings, k, seed),
-        Split::Holdout(share) => evaluate_holdout(&tables, settings, share, seed),
+        Split::Folds(k) => evaluate_folds(&tables, settings, judging, k, seed),
+        Split::Holdout(share) => evaluate_holdout(&tables, settings, judging, share, seed),
         Split::LeaveOneOut => evaluate_leave_one_out(&tables, settings),
     }
 }
 
-/// How well a model of these statistics predicts the rows of other tables.
+/// How well a model of what was learnt predicts the rows of other tables.
 ///
 /// # Errors
 /// As for [`evaluate`].
-pub fn evaluate_on(
-    open: OpenTable<'_>,
-    statistics: &Statistics,
-    settings: &Settings,
-    work: &Work<'_>,
-) -> Result<Evaluation> {
-    let test = Test::new(statistics, settings)?;
-    let tables = Tables { open, schema: statistics.schema(), work };
+pub fn evaluate_on(open: OpenTable<'_>, learnt: &Learnt, work: &Work<'_>) -> Result<Evaluation> {
+    let test = Test::new(learnt)?;
+    let tables = Tables { open, schema: learnt.statistics.schema(), work };
     let evaluations =
         tables.fold(Evaluation::new, |evaluation, batch, _| Ok(test.observe(evaluation, batch)?))?;
     Ok(merged(evaluations))
 }
 
 /// Each fold is tested with a model of the others.
-fn evaluate_folds(tables: &Tables<'_>, settings: &Settings, k: usize, seed: u64) -> Result<Evaluation> {
-    let (statistics, kept) = count_folds(tables, k, seed)?;
+fn evaluate_folds(
+    tables: &Tables<'_>,
+    settings: &Settings,
+    judging: Judging,
+    k: usize,
+    seed: u64,
+) -> Result<Evaluation> {
+    let (statistics, kept) = count_folds(tables, judging, k, seed)?;
     let mut total = statistics.total()?;
     let mut evaluation = Evaluation::new();
     for group in statistics.groups(&total) {
-        let models = fold_models(&statistics, &mut total, group.clone(), settings, tables.work.threads)?;
+        let model = |fold: usize, total: &mut Statistics| statistics.model(fold, total, settings, judging);
+        let models = fold_models(&mut total, group.clone(), tables.work.threads, model)?;
         let folds = InOrder::new(Folds::new(k, seed)?);
         let look = |batch: &Batch, turn: &Turn<'_>| {
             let mut assigned = folds.take(turn, |folds| folds.assign(batch))?;
@@ -95,9 +100,20 @@ fn evaluate_folds(tables: &Tables<'_>, settings: &Settings, k: usize, seed: u64)
 }
 
 /// Counts the rows of each fold, and keeps them if they are few.
-fn count_folds(tables: &Tables<'_>, k: usize, seed: u64) -> Result<(FoldStatistics, Kept<FoldParts>)> {
+fn count_folds(
+    tables: &Tables<'_>,
+    judging: Judging,
+    k: usize,
+    seed: u64,
+) -> Result<(FoldStatistics, Kept<FoldParts>)> {
     let folds = InOrder::new(Folds::new(k, seed)?);
-    let empty = || FoldStatistics::empty(tables.schema, k);
+    let empty = || {
+        let mut empty = FoldStatistics::empty(tables.schema, k);
+        if judging != Judging::None {
+            empty.keep_rows();
+        }
+        empty
+    };
     let all = Mutex::new(empty());
     let gather = |part: FoldStatistics| {
         let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
@@ -117,19 +133,18 @@ fn count_folds(tables: &Tables<'_>, k: usize, seed: u64) -> Result<(FoldStatisti
     Ok((all.into_inner().unwrap_or_else(PoisonError::into_inner), kept))
 }
 
-/// The models of some folds, several estimated at once.
+/// The models of some folds, several estimated at once by `model`, which takes a fold away from a total and puts it back.
 fn fold_models(
-    statistics: &FoldStatistics,
     total: &mut Statistics,
     folds: Range<usize>,
-    settings: &Settings,
     threads: usize,
+    model: impl Fn(usize, &mut Statistics) -> priory::Result<FoldModel> + Sync,
 ) -> priory::Result<FoldModels> {
     let (first, schema, threads) = (folds.start, total.schema().clone(), threads.min(folds.len()));
     // With n threads, thread t has the folds t, t + n, t + 2n and so on, and a total of its own to subtract them from.
     let mut others: Vec<Statistics> = (1..threads).map(|_| total.clone()).collect();
     let some = |total: &mut Statistics, folds: StepBy<Range<usize>>| -> Vec<priory::Result<FoldModel>> {
-        folds.map(|fold| statistics.model(fold, total, settings)).collect()
+        folds.map(|fold| model(fold, total)).collect()
     };
     let mut estimated: Vec<_> = thread::scope(|scope| {
         let totals = iter::once(total).chain(&mut others);
@@ -145,9 +160,15 @@ fn fold_models(
     Ok(FoldModels::new(first, in_order.collect::<priory::Result<_>>()?, &schema))
 }
 
-fn evaluate_holdout(tables: &Tables<'_>, settings: &Settings, share: f64, seed: u64) -> Result<Evaluation> {
+fn evaluate_holdout(
+    tables: &Tables<'_>,
+    settings: &Settings,
+    judging: Judging,
+    share: f64,
+    seed: u64,
+) -> Result<Evaluation> {
     let holdout = InOrder::new(Holdout::new(share, seed)?);
-    let empty = || Statistics::empty(tables.schema);
+    let empty = || judging.start(tables.schema);
     let (parts, kept) = tables.fold_and_keep(empty, |part, batch, turn| {
         let is_test = holdout.take(turn, |holdout| holdout.assign(batch))?;
         let learnt = (0..batch.rows).filter(|&row| is_test[row] == Some(false));
@@ -158,7 +179,9 @@ fn evaluate_holdout(tables: &Tables<'_>, settings: &Settings, share: f64, seed: 
     let mut statistics = empty();
     parts.iter().try_for_each(|part| statistics.merge(part))?;
     statistics.check_size()?;
-    let test = Test::new(&statistics, settings)?;
+    let mut learnt = Learnt::new(statistics, settings.clone());
+    learnt.judge(judging, tables.work.threads)?;
+    let test = Test::new(&learnt)?;
     let holdout = InOrder::new(Holdout::new(share, seed)?);
     let look = |batch: &Batch, turn: &Turn<'_>| {
         let is_test = holdout.take(turn, |holdout| holdout.assign(batch))?;
@@ -202,10 +225,10 @@ struct Test {
 }
 
 impl Test {
-    fn new(statistics: &Statistics, settings: &Settings) -> Result<Self> {
-        let baseline = majority_class(statistics).unwrap_or_default().to_owned();
-        let schema = statistics.schema().clone();
-        Ok(Test { schema, model: statistics.estimate(settings)?, baseline })
+    fn new(learnt: &Learnt) -> Result<Self> {
+        let baseline = majority_class(&learnt.statistics).unwrap_or_default().to_owned();
+        let schema = learnt.statistics.schema().clone();
+        Ok(Test { schema, model: learnt.estimate()?, baseline })
     }
 
     fn observe(&self, evaluation: &mut Evaluation, batch: &Batch) -> priory::Result<()> {

@@ -1,7 +1,6 @@
 //! Learning and forgetting whole tables on several threads, with progress reports and the chance to stop.
 
-use priory::judgement::SecondLook;
-use priory::{Batch, Schema, Statistics};
+use priory::{Batch, Statistics};
 
 use crate::error::{Error, Result};
 use crate::parallel::{Turn, fold};
@@ -78,21 +77,6 @@ impl Work<'_> {
             skipped += part_skipped;
         }
         Ok((all, skipped))
-    }
-
-    /// Takes a second look at all rows of a table, which were learnt, after a look at none.
-    ///
-    /// # Errors
-    /// If the table cannot be read.
-    pub fn look(&self, table: Table, schema: &Schema, look: &SecondLook) -> Result<SecondLook> {
-        let reader = table.reader(schema, Purpose::Learning)?;
-        let parts = self.fold(&reader, || look.clone(), |look, batch, _| Ok(look.observe(batch)?))?;
-        let mut parts = parts.into_iter();
-        let mut all = parts.next().unwrap_or_else(|| look.clone());
-        for part in parts {
-            all.merge(&part)?;
-        }
-        Ok(all)
     }
 
     /// Forgets the rows of a table. Where rows age, the first of them was learnt as this row, and the others one after the

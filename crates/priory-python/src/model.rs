@@ -80,10 +80,8 @@ pub(crate) struct Learnt(Shared<State>);
 #[pymethods]
 impl Learnt {
     /// Learns the rows of a table whose columns nobody knows yet. The first table has the same rows, to find out what the columns
-    /// are, and so has the one that `open` gives, to judge what they say; without it they are not judged.
+    /// are.
     #[staticmethod]
-    #[pyo3(signature = (look, table, target, weight, choices, open=None, judge="none"))]
-    #[expect(clippy::too_many_arguments, reason = "Python hands them over one by one")]
     fn learn(
         py: Python<'_>,
         look: &PyTable,
@@ -91,13 +89,10 @@ impl Learnt {
         target: String,
         weight: Option<String>,
         choices: &Bound<'_, PyDict>,
-        open: Option<Py<PyAny>>,
-        judge: &str,
     ) -> PyResult<Self> {
-        let judging: Judging =
-            judge.parse().map_err(|error| PyValueError::new_err(format!("judge={judge:?}: {error}")))?;
+        let judging = judging(choices)?;
         let (schema, settings) = understand(look, target, weight, choices)?;
-        let mut empty = Statistics::empty(&schema);
+        let mut empty = judging.start(&schema);
         if let Some(rows) = chosen(choices, "half_life")? {
             empty.set_half_life(rows).map_err(of_core)?;
         }
@@ -105,13 +100,7 @@ impl Learnt {
         let (mut statistics, _) = interruptible(py, |work| work.learn(table, &empty))?;
         py.detach(|| statistics.settle());
         let mut learnt = priory::Learnt::new(statistics, settings);
-        if let (Some(tier), Some(open)) = (judging.tier(&learnt.statistics, &learnt.settings), open) {
-            let empty_look = learnt.second_look(tier).map_err(of_core)?;
-            let open = Opener::new(open);
-            let seen = interruptible(py, |work| work.look(open.table()?, &schema, &empty_look));
-            let seen = open.check(seen)?;
-            py.detach(|| learnt.judge(seen)).map_err(of_core)?;
-        }
+        py.detach(|| learnt.judge(judging, threads())).map_err(of_core)?;
         Learnt::concluded(py, learnt)
     }
 
@@ -136,8 +125,14 @@ impl Learnt {
 
     /// Forgets rows that were learnt; `open` gives a table of them whenever it is called. Where rows age, the first of them was
     /// learnt as this row.
-    #[pyo3(signature = (open, learnt_at=None))]
-    fn forget(&self, py: Python<'_>, open: Py<PyAny>, learnt_at: Option<u64>) -> PyResult<()> {
+    #[pyo3(signature = (open, learnt_at=None, drop_judgement=false))]
+    fn forget(
+        &self,
+        py: Python<'_>,
+        open: Py<PyAny>,
+        learnt_at: Option<u64>,
+        drop_judgement: bool,
+    ) -> PyResult<()> {
         let before = self.0.now(py);
         if learnt_at.is_none() && before.learnt.statistics.half_life().is_some() {
             return Err(PyValueError::new_err(
@@ -149,10 +144,22 @@ impl Learnt {
         let open = Opener::new(open);
         let done = interruptible(py, |work| work.forget(&mut left, learnt_at, || open.table()));
         open.check(done)?;
-        self.change(py, |statistics| {
-            *statistics = left;
+        self.change_learnt(py, |learnt| {
+            learnt.statistics = left;
+            if drop_judgement {
+                learnt.drop_judgement();
+            }
             Ok(())
         })
+    }
+
+    /// Judges anew what the columns say, by all rows that were learnt.
+    fn judge(&self, py: Python<'_>, table: &PyTable, choices: &Bound<'_, PyDict>) -> PyResult<()> {
+        let judging = judging(choices)?;
+        let empty = judging.start(self.0.now(py).learnt.statistics.schema());
+        let table = table.open()?;
+        let (rows, _) = interruptible(py, |work| work.learn(table, &empty))?;
+        self.change_learnt(py, |learnt| learnt.judge_by(rows, judging, threads()).map(|_| ()))
     }
 
     /// Learns what another has learnt.
@@ -235,7 +242,9 @@ impl Snapshot {
     /// The same statistics under other settings; what is not chosen stays as it is.
     fn reestimated(&self, py: Python<'_>, choices: &Bound<'_, PyDict>) -> PyResult<Learnt> {
         let mut learnt = self.0.learnt.clone();
-        choose(choices, &mut learnt.settings)?;
+        let mut settings = learnt.settings.clone();
+        choose(choices, &mut settings)?;
+        learnt.set_settings(settings);
         Learnt::concluded(py, learnt)
     }
 
@@ -425,6 +434,7 @@ pub(crate) fn evaluate(
     split: Splitting,
     seed: u64,
 ) -> PyResult<String> {
+    let judging = judging(choices)?;
     let open = Opener::new(open);
     let look = open.open.bind(py).call0()?;
     let (schema, settings) = understand(look.cast::<PyTable>()?.get(), target, weight, choices)?;
@@ -433,11 +443,13 @@ pub(crate) fn evaluate(
     let done = interruptible(py, |work| {
         let Some(test) = &test else {
             let tables = |i| (i == 0).then(|| open.table());
-            return priory_input::evaluate(&tables, &schema, &settings, split.0, seed, work);
+            return priory_input::evaluate(&tables, &schema, &settings, judging, split.0, seed, work);
         };
-        let (statistics, _) = work.learn(open.table()?, &Statistics::empty(&schema))?;
+        let (statistics, _) = work.learn(open.table()?, &judging.start(&schema))?;
+        let mut learnt = priory::Learnt::new(statistics, settings.clone());
+        learnt.judge(judging, work.threads)?;
         let tables = |i| (i == 0).then(|| test.table());
-        priory_input::evaluate_on(&tables, &statistics, &settings, work)
+        priory_input::evaluate_on(&tables, &learnt, work)
     });
     let done = test.map_or(Ok(()), |test| test.check(Ok(()))).and(done);
     let report = open.check(done)?.report();
@@ -480,6 +492,12 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Splitting {
 #[pyfunction]
 pub(crate) fn choice_names() -> (Vec<&'static str>, Vec<&'static str>) {
     (Choices::NAMES.to_vec(), TextChoices::NAMES.to_vec())
+}
+
+/// How far what the columns say is to be judged.
+fn judging(choices: &Bound<'_, PyDict>) -> PyResult<Judging> {
+    let Some(word) = chosen::<String>(choices, "judge")? else { return Ok(Judging::None) };
+    word.parse().map_err(|error| PyValueError::new_err(format!("judge={word:?}: {error}")))
 }
 
 /// What the columns are and what was chosen about them.

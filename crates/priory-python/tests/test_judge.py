@@ -6,7 +6,7 @@ import pytest
 from sklearn.metrics import log_loss
 from test_model import program  # noqa: F401  (a fixture)
 
-from priory import NaiveBayes
+from priory import NaiveBayes, TextNB
 
 
 def table(rows, seed):
@@ -62,3 +62,56 @@ def test_a_word_that_means_nothing_is_refused():
     X, y = table(60, 6)
     with pytest.raises(ValueError, match='judge="often": expected none, auto, weights, pairs or full'):
         NaiveBayes(judge="often").fit(X, y)
+
+
+def test_what_was_learnt_since_can_be_judged_again():
+    X, y = table(400, 7)
+    whole = NaiveBayes().fit(X, y)
+    model = NaiveBayes().fit(X[:200], y[:200]).partial_fit(X[200:], y[200:])
+    assert model.show()["judgement"]["is_stale"]
+    assert model != whole
+    model.judge_again(X, y)
+    assert not model.show()["judgement"]["is_stale"]
+    assert model == whole
+    with pytest.raises(ValueError, match="the model has learnt 400 rows, and these are 399"):
+        model.judge_again(X[1:], y[1:])
+    with pytest.raises(ValueError, match="the model has learnt 400 rows, but not these"):
+        model.judge_again(X, y[::-1])
+
+
+def test_models_of_parts_are_merged_and_judged():
+    X, y = table(400, 8)
+    parts = [NaiveBayes().fit(X[:200], y[:200]), NaiveBayes().fit(X[200:], y[200:])]
+    both = parts[0].merge(parts[1])
+    assert "judgement" not in both.show()
+    assert both.judge_again(X, y) == NaiveBayes().fit(X, y)
+
+
+def test_weights_can_be_forgotten_too():
+    X, y = table(400, 9)
+    model = NaiveBayes().fit(X, y).forget(X[300:], y[300:], drop_judgement=True)
+    assert model == NaiveBayes(judge="none").fit(X[:300], y[:300])
+
+
+def test_evaluations_are_compared():
+    X, y = table(600, 10)
+    reports = NaiveBayes().evaluate(X, y, folds=4, compare=True)
+    assert (reports["plain"]["judged"], reports["judged"]["judged"]) == (0, 600)
+    assert reports["judged"]["log_loss"] < reports["plain"]["log_loss"]
+    assert reports["plain"] == NaiveBayes(judge="none").evaluate(X, y, folds=4)
+
+
+def test_text_is_judged():
+    random = np.random.default_rng(11)
+    words = np.array(["buy", "now", "cheap", "meeting", "report", "budget", "the", "and"])
+    y = np.where(random.random(300) < 0.5, "spam", "ham")
+    chance = {"spam": [3, 3, 3, 1, 1, 1, 3, 3], "ham": [1, 1, 1, 3, 3, 3, 3, 3]}
+    # Every word stands there five times: naive Bayes takes each for five.
+    documents = [
+        " ".join(np.repeat(random.choice(words, 4, p=np.array(chance[label]) / sum(chance[label])), 5)) for label in y
+    ]
+    loss = {}
+    for judge in ["none", "auto"]:
+        model = TextNB(judge=judge).fit(documents[:200], y[:200])
+        loss[judge] = log_loss(y[200:], model.predict_proba(documents[200:]))
+    assert loss["auto"] < loss["none"]

@@ -6,7 +6,7 @@ use crate::batch::Batch;
 use crate::error::{Error, Result};
 use crate::features::Features;
 use crate::format::{self, FileParts};
-use crate::judgement::{Judgement, SecondLook, Tier, judgement_of};
+use crate::judgement::{Judgement, JudgementSummary, Judging, Tier, judged};
 use crate::model::Model;
 use crate::report::Summary;
 use crate::schema::Schema;
@@ -107,7 +107,7 @@ impl Learnt {
             self.judgement = None;
         }
         if self.judgement.is_none() {
-            self.statistics.on_grid = None;
+            self.drop_judgement();
         }
         self.statistics.check_size()
     }
@@ -125,45 +125,97 @@ impl Learnt {
         let Some(judgement) = &self.judgement else { return self.statistics.estimate(&self.settings) };
         let statistics = self.statistics.canonical();
         let model = statistics.estimate(&self.settings)?;
-        model.judged(&statistics, judgement).ok_or_else(|| {
-            Error::Settings("the judgement of this model does not fit its statistics; judge it again".into())
-        })
+        model.judged(&statistics, judgement)
     }
 
-    /// Ready for a second look at the rows that were learnt, for a judgement that goes so far.
+    /// Judges how much what the columns say is worth, if that is wanted and sensible, by a sample of the rows that were learnt:
+    /// the statistics must have [kept](Statistics::keep_rows) one, which is let go. Returns how far the judgement goes. The
+    /// result does not depend on the number of threads.
+    ///
+    /// ```
+    /// use priory::judgement::{Judging, Tier};
+    /// use priory::{Batch, Column, Kind, Learnt, Schema, Settings};
+    ///
+    /// let schema = Schema::new("play", vec![Column::new("outlook", Kind::Category)])?;
+    /// let mut learnt = Learnt::empty(&schema, Settings::default());
+    /// learnt.statistics.keep_rows();
+    /// learnt.learn(&Batch::from_rows(&[("yes", [Some("sunny")]), ("no", [Some("rain")]), ("yes", [Some("rain")])]))?;
+    ///
+    /// assert_eq!(learnt.clone().judge(Judging::Auto, 1)?, None); // three rows are too few
+    /// assert_eq!(learnt.judge(Judging::Tier(Tier::Weights), 1)?, Some(Tier::Weights));
+    /// assert!(learnt.is_judged());
+    /// # Ok::<(), priory::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// If nothing was learnt, if the settings select columns, or if rows age.
-    pub fn second_look(&self, tier: Tier) -> Result<SecondLook> {
-        let statistics = self.statistics.canonical();
+    /// If nothing was learnt, no sample was kept, the settings select columns or do not fit the data, or rows age.
+    pub fn judge(&mut self, judging: Judging, threads: usize) -> Result<Option<Tier>> {
+        let sample = self.statistics.sample.take();
+        let Some(tier) = judging.tier(&self.statistics, &self.settings) else { return Ok(None) };
+        let refused = |why: &str| Err(Error::Settings(why.into()));
         if self.settings.select != Selection::All {
-            return Err(Error::Settings("a judgement weighs all columns: do not select some".into()));
+            return refused("a judgement weighs all columns: do not select some");
         }
-        if statistics.half_life().is_some() {
-            return Err(Error::Settings("rows that age cannot be judged".into()));
+        if self.statistics.half_life().is_some() {
+            return refused("rows that age cannot be judged");
         }
-        if statistics.classes.is_empty() {
+        let Some(sample) = sample else {
+            return refused("no sample of the rows was kept, and a judgement needs one");
+        };
+        self.statistics.settle();
+        if self.statistics.classes.is_empty() {
             return Err(Error::Empty);
         }
-        Ok(SecondLook::new(&statistics, &self.settings, tier))
+        let (on_grid, judgement) = judged(&self.statistics, &self.settings, tier, *sample, threads)?;
+        self.statistics.on_grid = Some(Box::new(on_grid));
+        let (rows, fingerprint) = (self.statistics.rows(), self.fingerprint());
+        self.judgement = Some(Judgement { rows, fingerprint, ..judgement });
+        Ok(Some(tier))
     }
 
-    /// Judges how much what the columns say is worth, by a second look at all rows that were learnt.
+    /// Judges anew, by all rows that were learnt: `rows` are statistics of just these, which have
+    /// [kept](Statistics::keep_rows) a sample.
     ///
     /// # Errors
-    /// If the look was at other rows.
-    pub fn judge(&mut self, look: SecondLook) -> Result<()> {
-        self.statistics.settle();
-        let SecondLook { tier, on_grid, kept, rows, .. } = look;
-        if rows != self.statistics.rows() {
-            let learnt = self.statistics.rows();
-            return Err(Error::Mismatch(format!("{learnt} rows were learnt, and {rows} looked at again")));
+    /// If these are not the rows that were learnt, and as for [`judge`](Self::judge). Nothing has changed then.
+    pub fn judge_by(&mut self, rows: Statistics, judging: Judging, threads: usize) -> Result<Option<Tier>> {
+        let mut plain = self.clone();
+        plain.drop_judgement();
+        let mut judged = Learnt::new(rows, self.settings.clone());
+        if judged.fingerprint() != plain.fingerprint() {
+            let (learnt, given) = (plain.statistics.rows(), judged.statistics.rows());
+            let are_as_many = learnt == given;
+            return Err(Error::Mismatch(match are_as_many {
+                true => format!("the model has learnt {learnt} rows, but not these"),
+                false => format!("the model has learnt {learnt} rows, and these are {given}"),
+            }));
         }
-        self.statistics.on_grid = Some(Box::new(on_grid));
-        let judgement = judgement_of(&self.statistics, &self.settings, tier, kept)?;
-        self.judgement =
-            Some(Judgement { rows: self.statistics.rows(), fingerprint: self.fingerprint(), ..judgement });
-        Ok(())
+        let tier = judged.judge(judging, threads)?;
+        *self = judged;
+        Ok(tier)
+    }
+
+    /// Lets go of the judgement, and of what was counted for it.
+    pub fn drop_judgement(&mut self) {
+        self.judgement = None;
+        self.statistics.on_grid = None;
+    }
+
+    /// Changes the settings. A judgement of other settings is worth nothing, so it is let go, unless nothing but the prior
+    /// changes; returns whether it was.
+    pub fn set_settings(&mut self, settings: Settings) -> bool {
+        let is_same = self.settings == Settings { prior: self.settings.prior.clone(), ..settings.clone() };
+        let is_dropped = self.is_judged() && !is_same;
+        if is_dropped {
+            self.drop_judgement();
+        }
+        self.settings = settings;
+        is_dropped
+    }
+
+    /// How much what the columns say was judged to be worth, if it was.
+    pub fn judgement(&self) -> Option<JudgementSummary> {
+        Some(JudgementSummary::new(self.judgement.as_ref()?, &self.statistics))
     }
 
     /// A summary of the model that was [estimated](Self::estimate), with this many of the most telling tokens of each
@@ -172,7 +224,8 @@ impl Learnt {
     /// # Errors
     /// If the model was estimated from statistics of other columns or classes.
     pub fn summary(&self, model: &Model, top_tokens: usize) -> Result<Summary> {
-        Summary::of(&self.statistics, model, top_tokens)
+        let summary = Summary::of(&self.statistics, model, top_tokens)?;
+        Ok(Summary { judgement: self.judgement(), ..summary })
     }
 
     /// The columns ranked by how much they tell about the class.

@@ -138,6 +138,7 @@ pub mod report;
 pub mod format;
 
 mod choices;
+mod hash;
 pub mod infer;
 pub mod text;
 pub mod words;

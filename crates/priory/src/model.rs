@@ -266,7 +266,7 @@ impl Model {
             z.iter_mut().zip(own).for_each(|(z, x)| *z += raised(x, weight));
         }
         self.check_defined(&z, batch)?;
-        Ok(Scores::new(self.log_prior.clone(), z, evidence, unseen))
+        Ok(Scores::new(self.log_prior.clone(), z, evidence, unseen).of_judged_model())
     }
 
     /// Probabilities of zero are fine, and densities are finite. Neither ∞ nor NaN could become a posterior.
@@ -279,11 +279,13 @@ impl Model {
         }
     }
 
-    /// The same model, with terms that weigh what they are worth by a judgement of the statistics that it was estimated from;
-    /// `None` if the judgement is of others.
-    pub(crate) fn judged(mut self, statistics: &Statistics, judgement: &Judgement) -> Option<Self> {
-        self.judged = Some(Arc::new(Judged::new(statistics, &self.settings, judgement)?));
-        Some(self)
+    /// The same model, with terms that weigh what they are worth by a judgement of the statistics that it was estimated from.
+    pub(crate) fn judged(mut self, statistics: &Statistics, judgement: &Judgement) -> Result<Self> {
+        let judged = Judged::new(statistics, &self.settings, judgement).ok_or_else(|| {
+            Error::Settings("the judgement of this model does not fit its statistics; judge it again".into())
+        })?;
+        self.judged = Some(Arc::new(judged));
+        Ok(self)
     }
 
     /// How one row of a batch comes to its posterior, feature by feature.

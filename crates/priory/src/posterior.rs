@@ -28,6 +28,7 @@ pub struct Scores {
     own_log_prior: BTreeMap<usize, Vec<f64>>,
     has_evidence: Vec<bool>,
     unseen: Unseen,
+    is_judged: bool,
 }
 
 impl Scores {
@@ -38,7 +39,26 @@ impl Scores {
         unseen: Unseen,
     ) -> Self {
         let own_log_prior = BTreeMap::new();
-        Scores { classes: log_prior.len(), log_joint, log_prior, own_log_prior, has_evidence, unseen }
+        Scores {
+            classes: log_prior.len(),
+            log_joint,
+            log_prior,
+            own_log_prior,
+            has_evidence,
+            unseen,
+            is_judged: false,
+        }
+    }
+
+    /// The same, if they are those of a judged model.
+    pub(crate) fn of_judged_model(self) -> Self {
+        Scores { is_judged: true, ..self }
+    }
+
+    /// Whether what the columns say was [judged](crate::judgement): the scores are logarithms of probabilities only after they
+    /// are normalized.
+    pub fn is_judged(&self) -> bool {
+        self.is_judged
     }
 
     /// log P(class, x) for each class, in the order of the model's classes.

@@ -21,6 +21,7 @@ use crate::families::discriminant::{Covariance, GroupStatistics, GroupSums, Norm
 use crate::families::likelihood::FamilyLikelihood;
 use crate::families::number::NumberEstimate;
 use crate::families::{FamilyStatistics, Prepared};
+use crate::judgement::JudgementSummary;
 use crate::model::{Factor, MISSING_NAME, Model, feature_name};
 use crate::schema::{Column, Kind, Schema};
 use crate::settings::{Discriminant, Family, MissingValues, NumberFamily, Regularization, Settings};
@@ -42,6 +43,9 @@ pub struct Summary {
     pub left_out: Vec<String>,
     /// How many free parameters there are.
     pub parameters: ParameterCounts,
+    /// How much what the columns say was judged to be worth, if it was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub judgement: Option<JudgementSummary>,
 }
 
 /// How many free parameters P(x | class) has.
@@ -235,6 +239,7 @@ impl Summary {
             features,
             left_out: left_out.map(|column| column.name.clone()).collect(),
             parameters: ParameterCounts::new(model.classes().len(), &sizes),
+            judgement: None,
         })
     }
 }

@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::families::counted::CountedNumbers;
 use crate::families::{CountedRow, FamilyStatistics};
 use crate::features::Features;
-use crate::judgement::OnGrid;
+use crate::judgement::{OnGrid, RowSample};
 use crate::leave_one_out::LeaveOneOut;
 use crate::model::{Model, check_columns};
 use crate::schema::Schema;
@@ -52,6 +52,8 @@ pub struct Statistics {
     pub(crate) factors: Vec<FamilyStatistics>,
     /// What columns say together, if that is counted.
     pub(crate) on_grid: Option<Box<OnGrid>>,
+    /// A sample of the rows, if one is wanted.
+    pub(crate) sample: Option<Box<RowSample>>,
     /// Set if rows age.
     pub(crate) decay: Option<Box<Decay>>,
     /// Whether this is the canonical form.
@@ -68,15 +70,27 @@ impl Statistics {
             class_weight: Tally::new(1, 0),
             factors: FamilyStatistics::for_schema(schema),
             on_grid: None,
+            sample: None,
             decay: None,
             is_settled: false,
         }
     }
 
+    /// From now on keeps a sample of the rows in memory, to [judge](crate::Learnt::judge) by; no file holds it. It takes some
+    /// tens of megabytes, however many rows there are. Statistics that already have rows cannot have a sample of them.
+    ///
+    /// # Panics
+    /// If there are rows already.
+    pub fn keep_rows(&mut self) {
+        assert_eq!(self.rows, 0, "rows that were learnt before are not kept");
+        self.sample = Some(Box::new(RowSample::new(&self.schema)));
+    }
+
     /// Nothing learnt yet of a table on which the same is counted.
     pub fn empty_like(&self) -> Self {
         let on_grid = self.on_grid.as_ref().map(|on_grid| Box::new(OnGrid::empty(on_grid.grid.clone())));
-        Statistics { on_grid, ..Statistics::empty(&self.schema) }
+        let sample = self.sample.as_ref().map(|_| Box::new(RowSample::new(&self.schema)));
+        Statistics { on_grid, sample, ..Statistics::empty(&self.schema) }
     }
 
     /// What the columns are.
@@ -151,6 +165,9 @@ impl Statistics {
         }
         if let Some(on_grid) = &mut self.on_grid {
             on_grid.observe(batch, &counted, classes);
+        }
+        if let Some(sample) = &mut self.sample {
+            sample.observe(batch, &counted);
         }
         if let Some(Decay { young: Some(young), .. }) = self.decay.as_deref_mut() {
             young.observe_rows(batch, rows)?;
@@ -244,7 +261,7 @@ impl Statistics {
     /// Puts everything into canonical order. That changes nothing, but whatever follows has less to do.
     pub fn settle(&mut self) {
         if let Cow::Owned(canonical) = self.canonical() {
-            *self = canonical;
+            *self = Statistics { sample: self.sample.take(), ..canonical };
         }
     }
 
@@ -262,6 +279,7 @@ impl Statistics {
             class_weight: self.class_weight.select(&[0], &ids),
             factors: self.factors.iter().map(|factor| factor.canonical(&ids)).collect(),
             on_grid: self.on_grid.as_ref().map(|on_grid| Box::new(on_grid.canonical(&ids))),
+            sample: None,
             decay: self.decay.as_ref().map(|decay| Box::new(decay.canonical(self.rows))),
             is_settled: true,
         })
@@ -306,9 +324,10 @@ impl Statistics {
         })
     }
 
-    /// About how many bytes are taken by what grows with the rows; a model takes about as many.
+    /// About how many bytes are taken by what grows with the rows; a model takes about as many, but for the sample.
     pub(crate) fn memory(&self) -> usize {
-        self.factors.iter().map(FamilyStatistics::memory).sum()
+        let factors: usize = self.factors.iter().map(FamilyStatistics::memory).sum();
+        factors + self.sample.as_ref().map_or(0, |sample| sample.memory())
     }
 
     /// Adds `other`, or takes it away if the sign is −1; it is known to be possible.
@@ -334,6 +353,13 @@ impl Statistics {
                 ours.merge(theirs, &class_of, classes, sign);
                 Some(ours)
             }
+            _ => None,
+        };
+        self.sample = match (self.sample.take(), &other.sample) {
+            (Some(ours), Some(theirs)) if sign > 0.0 => {
+                Some(Box::new(RowSample::merged(&self.schema, &[&ours, theirs])))
+            }
+            // Rows that nobody has kept are missing, and so are rows that are taken away.
             _ => None,
         };
         self.rows = if sign > 0.0 { self.rows + other.rows } else { self.rows - other.rows };

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 use priory::evaluate::{Evaluation, FoldStatistics, Folds};
+use priory::judgement::Judging;
 use priory::report::{FeatureRank, Features};
 use priory::settings::{MissingValues, NumberFamily, Selection, Smoothing};
 use priory::{Batch, BatchColumn, Column, Kind, Schema, Settings, Statistics, TextColumn, Value};
@@ -248,7 +249,7 @@ fn each_fold_selects_without_its_own_rows() {
     let settings = Settings { select: Selection::Best(1), ..Settings::default() };
     let mut folds = FoldStatistics::empty(&schema, 2);
     let parts = folds.observe(&batch, &assigned).unwrap();
-    let models = folds.models(&settings).unwrap();
+    let models = folds.models(&settings, Judging::None).unwrap();
     let first = |schema: &Schema| schema.columns[0].name.clone();
     assert_eq!(first(folds.total().unwrap().estimate(&settings).unwrap().schema()), "x");
     for fold in 0..2 {

@@ -2,7 +2,8 @@
 //! not move far from the prior.
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
-use priory::judgement::Tier;
+use priory::evaluate::FoldStatistics;
+use priory::judgement::{Judging, Tier};
 use priory::{Batch, Column, Kind, Learnt, Schema, Settings, Value};
 use proptest::prelude::*;
 
@@ -45,22 +46,20 @@ fn rows(seed: u64, count: usize, classes: usize) -> Vec<Row> {
     (0..count).map(row).collect()
 }
 
+/// Each part is learnt by itself, and then all are put together.
 fn learn(parts: &[&[Row]]) -> Learnt {
-    let mut learnt = Learnt::empty(&schema(), Settings::default());
-    parts.iter().for_each(|part| learnt.learn(&batch(part)).unwrap());
-    learnt
+    let mut all = Judging::Auto.start(&schema());
+    for part in parts {
+        let mut statistics = all.empty_like();
+        statistics.observe(&batch(part)).unwrap();
+        all.merge(&statistics).unwrap();
+    }
+    Learnt::new(all, Settings::default())
 }
 
 fn judged(parts: &[&[Row]], tier: Tier) -> Learnt {
     let mut learnt = learn(parts);
-    let mut looks = parts.iter().map(|part| {
-        let mut look = learnt.second_look(tier).unwrap();
-        look.observe(&batch(part)).unwrap();
-        look
-    });
-    let mut all = looks.next().unwrap();
-    looks.for_each(|look| all.merge(&look).unwrap());
-    learnt.judge(all).unwrap();
+    assert_eq!(learnt.judge(Judging::Tier(tier), parts.len()).unwrap(), Some(tier));
     learnt
 }
 
@@ -75,6 +74,26 @@ fn any_order_and_split_gives_the_same_bytes() {
         assert!(judged(&[&rows[..17], &rows[17..200], &rows[200..]], tier).to_bytes() == whole);
         rows.reverse();
         assert!(judged(&[&rows[..100], &rows[100..]], tier).to_bytes() == whole);
+    }
+}
+
+#[test]
+fn a_fold_is_tested_with_the_model_that_the_others_give() {
+    let rows = rows(20, 400, 3);
+    let folds: Vec<Option<usize>> = (0..rows.len()).map(|row| Some(row % 4)).collect();
+    let mut statistics = FoldStatistics::empty(&schema(), 4);
+    statistics.keep_rows();
+    statistics.observe(&batch(&rows), &folds).unwrap();
+    let models = statistics.models(&Settings::default(), Judging::Auto).unwrap();
+    for fold in 0..4 {
+        let (tested, others): (Vec<usize>, Vec<usize>) = (0..rows.len()).partition(|row| row % 4 == fold);
+        let mut learnt = Learnt::new(Judging::Auto.start(&schema()), Settings::default());
+        learnt.learn(&batch(&rows).select(&others)).unwrap();
+        assert_eq!(learnt.judge(Judging::Auto, 2).unwrap(), Some(Tier::Full));
+        let asked = batch(&rows).select(&tested);
+        let expected = learnt.estimate().unwrap().score(&asked).unwrap();
+        let scores = models.model(fold).score(&asked).unwrap();
+        (0..asked.rows).for_each(|row| assert_eq!(scores.row(row), expected.row(row)));
     }
 }
 
@@ -165,7 +184,7 @@ fn text_is_weighed_by_what_it_is_worth() {
         let values = [Value::Text(&tokens), Value::Number(x)];
         batch.push(Some(&format!("c{class}")), 1.0, &values).unwrap();
     }
-    let mut learnt = Learnt::empty(&schema, Settings::default());
+    let mut learnt = Learnt::new(Judging::Auto.start(&schema), Settings::default());
     let (train, test): (Vec<usize>, Vec<usize>) = (0..300).partition(|row| row % 3 != 0);
     let (train, test) = (batch.select(&train), batch.select(&test));
     learnt.learn(&train).unwrap();
@@ -179,9 +198,7 @@ fn text_is_weighed_by_what_it_is_worth() {
         (0..test.rows).map(own).sum::<f64>() / test.rows as f64
     };
     let plain = loss(&learnt);
-    let mut look = learnt.second_look(Tier::Full).unwrap();
-    look.observe(&train).unwrap();
-    learnt.judge(look).unwrap();
+    learnt.judge(Judging::Tier(Tier::Full), 1).unwrap();
     assert!(loss(&learnt) < plain, "{} instead of {plain}", loss(&learnt));
     assert!(Learnt::read(&learnt.to_bytes()).unwrap().to_bytes() == learnt.to_bytes());
 }
@@ -218,11 +235,9 @@ fn columns_that_repeat_each_other_share_their_weight() {
             let values = vec![Value::Number(x); schema.columns.len()];
             batch.push(Some(&format!("c{class}")), 1.0, &values).unwrap();
         }
-        let mut learnt = Learnt::empty(schema, Settings::default());
+        let mut learnt = Learnt::new(Judging::Auto.start(schema), Settings::default());
         learnt.learn(&batch).unwrap();
-        let mut look = learnt.second_look(Tier::Weights).unwrap();
-        look.observe(&batch).unwrap();
-        learnt.judge(look).unwrap();
+        learnt.judge(Judging::Tier(Tier::Weights), 1).unwrap();
         let posterior = learnt.estimate().unwrap().score(&batch).unwrap().normalize();
         (0..batch.rows).map(|row| posterior.row(row)[0]).collect::<Vec<f64>>()
     };

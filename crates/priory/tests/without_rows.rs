@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use priory::evaluate::{
     Evaluation, FoldModels, FoldParts, FoldStatistics, Folds, LeaveOneOut, majority_class,
 };
+use priory::judgement::Judging;
 use priory::report::{FeatureFamily, Features};
 use priory::settings::{
     Discriminant, Divisor, Family, MissingValues, NumberFamily, Prior, Pseudocounts, Regularization,
@@ -319,7 +320,7 @@ proptest! {
             .map(|fold| trained(&schema, &batch, (0..batch.rows).filter(|&row| fold_of[row] != Some(fold))))
             .collect();
         let estimate = |training: &Statistics| estimate_rest(training, &settings);
-        let models = match statistics.models(&settings) {
+        let models = match statistics.models(&settings, Judging::None) {
             Ok(models) => models,
             Err(_) => {
                 prop_assert!(separate.iter().any(|training| estimate(training).is_err()));
@@ -335,7 +336,7 @@ proptest! {
         let mut in_groups = Evaluation::new();
         for group in [0..k / 2, k / 2..k] {
             let first = group.start;
-            let some = group.map(|fold| statistics.model(fold, &mut total, &settings).unwrap()).collect();
+            let some = group.map(|fold| statistics.model(fold, &mut total, &settings, Judging::None).unwrap()).collect();
             let some = FoldModels::new(first, some, &schema);
             for (part, assigned) in parts.iter().zip(&assigned) {
                 some.evaluate(&FoldParts::new(part, assigned).unwrap(), &mut in_groups).unwrap();
@@ -409,7 +410,7 @@ fn a_given_prior_may_name_a_class_that_a_fold_lacks() {
         |settings: &Settings| whole.leave_one_out(settings, |all| all.score(&batch)).flatten();
 
     let settings = given(&[("p", 0.5), ("q", 0.3), ("r", 0.2)]);
-    let models = statistics.models(&settings).unwrap();
+    let models = statistics.models(&settings, Judging::None).unwrap();
     assert_eq!(models.model(0).classes(), ["p", "q", "r"]);
     assert_eq!(models.model(4).classes(), ["p", "q"]);
     let nothing = Batch::from_rows(&[("p", [None])]);
@@ -429,8 +430,10 @@ fn a_given_prior_may_name_a_class_that_a_fold_lacks() {
         (&[("p", 0.5), ("q", 0.3), ("r", 0.1), ("s", 0.1)], "names `s`, which is not a class"),
         (&[("p", 0.5), ("q", 0.5), ("r", 1.0)], "add up to 2, not to 1"),
     ] {
-        let errors =
-            [statistics.models(&given(shares)).unwrap_err(), leave_one_out(&given(shares)).unwrap_err()];
+        let errors = [
+            statistics.models(&given(shares), Judging::None).unwrap_err(),
+            leave_one_out(&given(shares)).unwrap_err(),
+        ];
         errors.iter().for_each(|error| assert!(error.to_string().contains(why), "{error}"));
     }
 }

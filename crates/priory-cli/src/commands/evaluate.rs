@@ -4,7 +4,8 @@ use std::io::Write;
 
 use anyhow::{Result, bail};
 use priory::evaluate::{Evaluation, EvaluationReport};
-use priory::{Schema, Settings, Statistics};
+use priory::judgement::Judging;
+use priory::{Learnt, Schema, Settings};
 use priory_input::{Work, evaluate, evaluate_on};
 use serde::Serialize;
 
@@ -28,19 +29,29 @@ pub(crate) fn run(args: &EvaluateArgs, threads: usize) -> Result<()> {
     understood.explain_left_out();
     let schema = &understood.schema;
     let split = Split::new(args);
-    let evaluation = split.evaluate(&tables, schema, &settings, args, threads)?;
-    let report = evaluation.report();
-    if report.rows == 0 {
-        bail!(priory::Error::Empty);
-    }
+    let evaluated = |judging: Judging| -> Result<EvaluationReport> {
+        let report = split.evaluate(&tables, schema, &settings, judging, args, threads)?.report();
+        if report.rows == 0 {
+            bail!(priory::Error::Empty);
+        }
+        Ok(report)
+    };
+    let report = evaluated(args.judge.judge)?;
+    let plain = if args.compare { Some(evaluated(Judging::None)?) } else { None };
 
     let mut out = report_out(args.format);
-    match args.format {
-        Format::Json => {
-            let folds = if let Split::Folds(k) = split { Some(k) } else { None };
-            write_json(&mut out, &Evaluated { report: &report, folds })?;
-        }
-        Format::Text => write_report(&mut out, &report, &split, schema)?,
+    let folds = if let Split::Folds(k) = split { Some(k) } else { None };
+    match (args.format, &plain) {
+        (Format::Json, None) => write_json(&mut out, &Evaluated { report: &report, folds })?,
+        (Format::Json, Some(plain)) => write_json(
+            &mut out,
+            &Compared {
+                plain: Evaluated { report: plain, folds },
+                judged: Evaluated { report: &report, folds },
+            },
+        )?,
+        (Format::Text, None) => write_report(&mut out, &report, &split, args.judge.judge, schema)?,
+        (Format::Text, Some(plain)) => write_comparison(&mut out, plain, &report, &split, schema)?,
     }
     out.flush()?;
     if report.skipped > 0 {
@@ -55,6 +66,13 @@ struct Evaluated<'a> {
     #[serde(flatten)]
     report: &'a EvaluationReport,
     folds: Option<u32>,
+}
+
+/// The report of plain models, and that of judged ones, as JSON.
+#[derive(Serialize)]
+struct Compared<'a> {
+    plain: Evaluated<'a>,
+    judged: Evaluated<'a>,
 }
 
 /// What is tested on what.
@@ -90,6 +108,7 @@ impl<'a> Split<'a> {
         tables: &Tables,
         schema: &Schema,
         settings: &Settings,
+        judging: Judging,
         args: &EvaluateArgs,
         threads: usize,
     ) -> Result<Evaluation> {
@@ -99,16 +118,18 @@ impl<'a> Split<'a> {
             Split::Holdout(share) => priory_input::Split::Holdout(*share),
             Split::LeaveOneOut => priory_input::Split::LeaveOneOut,
             Split::Test(path) => {
-                let mut statistics = Statistics::empty(schema);
+                let mut statistics = judging.start(schema);
                 for table in tables.open_from(0) {
-                    statistics.merge(&work.learn(table?, &Statistics::empty(schema))?.0)?;
+                    statistics.merge(&work.learn(table?, &statistics.empty_like())?.0)?;
                     statistics.check_size()?;
                 }
+                let mut learnt = Learnt::new(statistics, settings.clone());
+                learnt.judge(judging, threads)?;
                 let tests = Tables::new(&[(*path).to_owned()], args.table.input.options())?;
-                return Ok(evaluate_on(&|i| tests.open(i), &statistics, settings, &work)?);
+                return Ok(evaluate_on(&|i| tests.open(i), &learnt, &work)?);
             }
         };
-        Ok(evaluate(&|i| tables.open(i), schema, settings, split, args.seed, &work)?)
+        Ok(evaluate(&|i| tables.open(i), schema, settings, judging, split, args.seed, &work)?)
     }
 }
 
@@ -116,14 +137,16 @@ fn write_report(
     out: &mut impl Write,
     report: &EvaluationReport,
     split: &Split<'_>,
+    judging: Judging,
     schema: &Schema,
 ) -> Result<()> {
-    let features = describe_columns(schema);
-    let classes = plural(report.classes.len() as u64, "class");
-    writeln!(out, "{}, {features}, {classes}; {}\n", plural(report.rows, "row"), split.describe())?;
-
-    let digits = |x: f64| format!("{x:.4}");
-    let auc = |auc: Option<f64>| auc.map_or("undefined".into(), digits);
+    let judged = match report.judged {
+        0 if judging == Judging::None => "",
+        0 => ", not judged",
+        rows if rows == report.rows => ", judged",
+        _ => ", partly judged",
+    };
+    writeln!(out, "{}{judged}\n", headline(report, split, schema))?;
     writeln!(
         out,
         "  accuracy {}; the majority class alone {}",
@@ -160,6 +183,63 @@ fn write_report(
         let confusion =
             report.confusion.get(i).map(|weights| weights.iter().map(|&weight| count(weight)).collect());
         grid.row(cells.into_iter().chain(predicted(confusion.unwrap_or_default())));
+    }
+    write!(out, "{}", grid.render())?;
+    Ok(())
+}
+
+/// What was tested, and how.
+fn headline(report: &EvaluationReport, split: &Split<'_>, schema: &Schema) -> String {
+    let (rows, classes) = (plural(report.rows, "row"), plural(report.classes.len() as u64, "class"));
+    format!("{rows}, {}, {classes}; {}", describe_columns(schema), split.describe())
+}
+
+fn digits(x: f64) -> String {
+    format!("{x:.4}")
+}
+
+fn auc(auc: Option<f64>) -> String {
+    auc.map_or("undefined".into(), digits)
+}
+
+/// How good plain and judged models are, side by side, and how often each is right when it claims to be so sure.
+fn write_comparison(
+    out: &mut impl Write,
+    plain: &EvaluationReport,
+    judged: &EvaluationReport,
+    split: &Split<'_>,
+    schema: &Schema,
+) -> Result<()> {
+    writeln!(out, "{}\n", headline(judged, split, schema))?;
+    let mut grid = Grid::new();
+    grid.row(["", "plain", "judged"].map(String::from));
+    let mut compare = |name: &str, of: &dyn Fn(&EvaluationReport) -> String| {
+        grid.row([name.to_owned(), of(plain), of(judged)]);
+    };
+    compare("accuracy", &|report| digits(report.accuracy));
+    compare("log-loss", &log_loss);
+    compare("Brier score", &|report| digits(report.brier));
+    compare("calibration error", &|report| digits(report.ece));
+    compare("ROC AUC", &|report| auc(report.roc_auc));
+    compare("macro F1", &|report| digits(report.macro_f1));
+    writeln!(out, "{}", grid.render())?;
+
+    writeln!(out, "How sure predictions are, and how often they are right:\n")?;
+    let mut grid = Grid::new();
+    grid.row(["sure", "rows, plain", "right", "rows, judged", "right"].map(String::from));
+    for (plain, judged) in plain.calibration.iter().zip(&judged.calibration) {
+        if plain.weight == 0.0 && judged.weight == 0.0 {
+            continue;
+        }
+        let percent = |share: f64| format!("{:.0} %", 100.0 * share);
+        let right = |share: Option<f64>| share.map_or("-".into(), percent);
+        grid.row([
+            format!("{} to {}", percent(plain.lower), percent(plain.upper)),
+            count(plain.weight),
+            right(plain.accuracy),
+            count(judged.weight),
+            right(judged.accuracy),
+        ]);
     }
     write!(out, "{}", grid.render())?;
     Ok(())

@@ -23,8 +23,11 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<()> {
     if args.bits && args.format == Format::Json {
         bail!("JSON has its logarithms in nats, of which 0.6931 are a bit: leave out --bits");
     }
-    let mut learnt = model_file::read(&args.model)?;
-    args.settings.apply(&mut learnt.settings)?;
+    let mut learnt = model_file::read_under(&args.model, |settings| args.settings.apply(settings))?;
+    if args.fractions {
+        model_file::without_judgement(&mut learnt, "fractions are those of the counts");
+    }
+    model_file::warn_of_stale_judgement(&learnt, &args.model);
     let model = learnt.estimate()?;
     // JSON always has the fractions where there are any; text only if they were asked for.
     let fractions = match Fractions::new(&learnt.statistics, &model) {

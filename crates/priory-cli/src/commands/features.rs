@@ -10,8 +10,7 @@ use crate::model_file;
 use crate::output::{Grid, plural, report_out, write_json};
 
 pub(crate) fn run(args: &FeaturesArgs) -> Result<()> {
-    let mut learnt = model_file::read(&args.model)?;
-    args.settings.apply(&mut learnt.settings)?;
+    let learnt = model_file::read_under(&args.model, |settings| args.settings.apply(settings))?;
     let features = learnt.features()?;
     let mut out = report_out(args.format);
     match args.format {

@@ -11,7 +11,8 @@ use crate::output::{note, plural};
 
 pub(crate) fn run(args: &ForgetArgs, threads: usize) -> Result<()> {
     let update = &args.update;
-    let (before, after) = model_file::update(&update.model, |statistics| {
+    let (before, after) = model_file::update(&update.model, |learnt| {
+        let statistics = &mut learnt.statistics;
         if args.learnt_at.is_none() && statistics.half_life().is_some() {
             bail!("the rows of this model age: --learnt-at says when these were learnt");
         }
@@ -22,6 +23,14 @@ pub(crate) fn run(args: &ForgetArgs, threads: usize) -> Result<()> {
             let skipped;
             (learnt_at, skipped) = work.forget(statistics, learnt_at, || Table::open(path, &options))?;
             data::warn_of_skipped(skipped, &statistics.schema().target);
+        }
+        if args.drop_judgement {
+            learnt.drop_judgement();
+        } else if learnt.is_judged() {
+            note(&format!(
+                "the weights of the model were fitted with these rows, and stay; `priory judge {} DATA` fits them anew, and --drop-judgement removes them",
+                update.model.display()
+            ));
         }
         Ok(())
     })?;

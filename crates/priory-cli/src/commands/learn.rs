@@ -12,7 +12,8 @@ pub(crate) fn run(args: &LearnArgs, threads: usize) -> Result<()> {
     let update = &args.update;
     let mut learnt = 0;
     let mut first = None;
-    let (_, after) = model_file::update(&update.model, |statistics| {
+    let (_, after) = model_file::update(&update.model, |model| {
+        let statistics = &mut model.statistics;
         if let Some(rows) = args.half_life {
             statistics.set_half_life(rows)?;
         }

@@ -5,6 +5,7 @@ pub(crate) mod evaluate;
 pub(crate) mod explain;
 pub(crate) mod features;
 pub(crate) mod forget;
+pub(crate) mod judge;
 pub(crate) mod learn;
 pub(crate) mod manual;
 pub(crate) mod merge;

@@ -15,8 +15,7 @@ use crate::overwrite::refuse_input_as_output;
 use crate::terminal::{self, Screen};
 
 pub(crate) fn run(args: &PlotArgs) -> Result<()> {
-    let mut learnt = model_file::read(&args.model)?;
-    args.settings.apply(&mut learnt.settings)?;
+    let learnt = model_file::read_under(&args.model, |settings| args.settings.apply(settings))?;
     if let Some(path) = &args.output {
         check_name(path)?;
         refuse_input_as_output(path, [args.model.as_path()].into_iter().chain(args.settings.files()))?;

@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use anyhow::Result;
+use priory::judgement::{ColumnWeights, JudgementSummary};
 use priory::report::{
     FeatureSummary, Fractions, GroupSummary, LinearForm, LinearWeight, Summary, TextSummary,
 };
@@ -20,8 +21,13 @@ const MOST_GROUPED: usize = 12;
 const MOST_VALUES: usize = 40;
 
 pub(crate) fn run(args: &ShowArgs) -> Result<()> {
-    let mut learnt = model_file::read(&args.model)?;
-    args.settings.apply(&mut learnt.settings)?;
+    let mut learnt = model_file::read_under(&args.model, |settings| args.settings.apply(settings))?;
+    if args.weights {
+        model_file::without_judgement(&mut learnt, "what a judgement adds is no weighted sum of the columns");
+    } else if args.fractions {
+        model_file::without_judgement(&mut learnt, "fractions are those of the counts");
+    }
+    model_file::warn_of_stale_judgement(&learnt, &args.model);
     let model = learnt.estimate()?;
     if args.fractions {
         Fractions::new(&learnt.statistics, &model)?;
@@ -98,6 +104,9 @@ fn write_summary(out: &mut impl Write, summary: &Summary, fractions: bool) -> Re
             writeln!(out, "{}", feature_grid(summary, feature, fractions).render())?;
         }
     }
+    if let Some(judgement) = &summary.judgement {
+        write_judgement(out, judgement)?;
+    }
     if !summary.left_out.is_empty() {
         let names: Vec<&str> = summary.left_out.iter().map(String::as_str).collect();
         writeln!(out, "counted, not used: {}", shown(&short_list(&names)))?;
@@ -110,6 +119,30 @@ fn write_summary(out: &mut impl Write, summary: &Summary, fractions: bool) -> Re
         write!(out, ", {} without", short(joint))?;
     }
     writeln!(out)?;
+    Ok(())
+}
+
+/// What the columns say, and how much that is worth.
+fn write_judgement(out: &mut impl Write, judgement: &JudgementSummary) -> Result<()> {
+    let (tier, rows) = (judgement.tier, plural(judgement.rows, "row"));
+    writeln!(out, "{}: {tier}, fitted to {rows}\n", bold("judgement"))?;
+    let weight = |weight: Option<f64>| weight.map_or("-".into(), |weight| format!("{weight:.3}"));
+    let mut grid = Grid::new();
+    grid.row(["weight of what it says", "alone", "in pairs", "in triples"]);
+    let mut columns: Vec<&ColumnWeights> = judgement.columns.iter().collect();
+    let listed = columns.len().min(MOST_VALUES);
+    columns.sort_by(|a, b| b.alone.total_cmp(&a.alone));
+    for column in &columns[..listed] {
+        let weights = [Some(column.alone), column.in_pairs, column.in_triples].map(weight);
+        grid.line(&column.name, weights);
+    }
+    for cloud in &judgement.clouds {
+        grid.line(&cloud.name, [weight(Some(cloud.weight)), String::new(), String::new()]);
+    }
+    writeln!(out, "{}", grid.render())?;
+    if listed < columns.len() {
+        writeln!(out, "  and {} more columns\n", columns.len() - listed)?;
+    }
     Ok(())
 }
 

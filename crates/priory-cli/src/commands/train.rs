@@ -4,14 +4,14 @@ use std::panic;
 use std::path::{Path, PathBuf};
 use std::thread;
 
-use anyhow::{Result, bail};
-use priory::judgement::{Judging, Tier};
+use anyhow::Result;
+use priory::judgement::Tier;
 use priory::report::ChosenFamily;
 use priory::settings::NumberFamily;
 use priory::{Learnt, Model, Schema, Settings, Statistics};
 use priory_input::store::NewFile;
 
-use crate::args::{InputArgs, TrainArgs};
+use crate::args::TrainArgs;
 use crate::data;
 use crate::glob;
 use crate::output::{note, plural, warn};
@@ -35,7 +35,8 @@ pub(crate) fn run(args: &TrainArgs, threads: usize) -> Result<()> {
     understood.apply(&mut settings)?;
     let schema = &understood.schema;
 
-    let mut empty = Statistics::empty(schema);
+    let judging = args.judge.judge;
+    let mut empty = judging.start(schema);
     if let Some(rows) = args.half_life {
         empty.set_half_life(rows)?;
     }
@@ -48,10 +49,8 @@ pub(crate) fn run(args: &TrainArgs, threads: usize) -> Result<()> {
     }
     statistics.settle();
     let mut learnt = Learnt::new(statistics, settings);
-    let tier = args.judge.tier(&learnt.statistics, &learnt.settings);
-    if let Some(tier) = tier {
-        judge(&mut learnt, tier, &paths, input, threads)?;
-    }
+    let why_not = judging.why_not(&learnt.statistics, &learnt.settings);
+    let tier = learnt.judge(judging, threads)?;
     // Of a million words, both take as long as counting tens of thousands of documents.
     let mut file = NewFile::create(&output)?;
     let (model, written) = thread::scope(|scope| {
@@ -70,13 +69,7 @@ pub(crate) fn run(args: &TrainArgs, threads: usize) -> Result<()> {
     explain_selection(&model, schema);
     warn_of_identifiers(&learnt.statistics);
     data::warn_of_skipped(skipped, &schema.target);
-    match (args.judge, tier) {
-        (_, Some(tier)) => note(&format!("judged: {tier}")),
-        (Judging::Auto, None) => {
-            note("not judged: the rows are too few, or the settings are those of a textbook")
-        }
-        _ => {}
-    }
+    explain_judgement(tier, why_not);
     note(&format!(
         "{}, {}, {}: {}",
         plural(learnt.statistics.rows(), "row"),
@@ -87,19 +80,13 @@ pub(crate) fn run(args: &TrainArgs, threads: usize) -> Result<()> {
     Ok(())
 }
 
-/// Looks at all rows a second time, and judges how much what their columns say is worth.
-fn judge(learnt: &mut Learnt, tier: Tier, paths: &[String], input: &InputArgs, threads: usize) -> Result<()> {
-    if paths.iter().any(|path| path == "-") {
-        bail!(
-            "a judgement looks at the rows twice, and standard input can be read only once; save it to a file first"
-        );
+/// Says how far what the columns say was judged, if that was to be decided here.
+pub(crate) fn explain_judgement(tier: Option<Tier>, why_not: Option<&str>) {
+    match (tier, why_not) {
+        (Some(tier), _) => note(&format!("judged: {tier}")),
+        (None, Some(reason)) => note(&format!("not judged: {reason}")),
+        (None, None) => {}
     }
-    let empty_look = learnt.second_look(tier)?;
-    let mut seen = empty_look.clone();
-    for path in paths {
-        seen.merge(&data::look(input.open(path)?, learnt.statistics.schema(), &empty_look, threads)?)?;
-    }
-    Ok(learnt.judge(seen)?)
 }
 
 /// Says which columns of numbers are not taken as Gaussian, and how much that is worth.

@@ -154,13 +154,13 @@ fn assert_is_report(name: &str, printed: &str) {
 fn reports_keep_their_names_their_order_and_their_digits() {
     let folder = Folder::new();
     for (name, trained, asked) in REPORTS {
-        folder.train(&format!("examples/{trained}"));
+        folder.train(&format!("examples/{trained} --judge none"));
         let asked = asked.replacen(' ', " trained.priory ", 1);
         let asked = if asked.contains(' ') { asked } else { format!("{asked} trained.priory") };
         assert_is_report(name, &folder.stdout(&format!("{asked} --format json")));
     }
     let evaluate = |how: &str| folder.stdout(&format!("evaluate examples/{how} --format json"));
-    assert_is_report("evaluate-folds", &evaluate("penguins.csv --target species --folds 3"));
+    assert_is_report("evaluate-folds", &evaluate("penguins.csv --target species --folds 3 --judge none"));
     let left_out = evaluate("tennis.csv --target play --smoothing none --leave-one-out");
     assert_is_report("evaluate-leave-one-out", &left_out);
 }

@@ -211,8 +211,8 @@ fn completions_and_manual_pages_are_written() {
     assert!(text(&folder.bytes("man/priory-evaluate.1")).contains("leave"));
     assert_eq!(
         fs::read_dir(folder.path("man")).unwrap().count(),
-        14,
-        "the program and its thirteen commands"
+        15,
+        "the program and its fourteen commands"
     );
 }
 

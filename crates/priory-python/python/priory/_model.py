@@ -126,11 +126,11 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         Keeps only so many tokens, those that tell most about the class.
     half_life : int, default=None
         Rows count half after so many more rows, a quarter after twice as many, and so on.
-    judge : {{"none", "auto", "weights", "pairs", "full"}}, default="none"
+    judge : {{"auto", "none", "weights", "pairs", "full"}}, default="auto"
         How far `fit` judges what the columns say. Columns repeat each other, and naive Bayes takes their evidence at face value:
         its probabilities exaggerate. A judgement predicts every row from all others, and weighs by that what each column says
-        ("weights"), what it says together with each other ("pairs"), and what all say together ("full"). "auto" is "full", or
-        "none" where there are too few rows.
+        ("weights"), what it says together with each other ("pairs"), and what all say together ("full"). "none" is the naive
+        Bayes of the textbooks. "auto" is "full", or "none" where rows are few or age, or the settings are those of a textbook.
     on_bad_value : {{"error", "missing"}}, default="error"
         What happens to a word in a column of numbers: it is an error, or it is taken as missing.
     {text_parameters}
@@ -184,7 +184,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         min_documents=None,
         most_tokens=None,
         half_life=None,
-        judge="none",
+        judge="auto",
         on_bad_value="error",
         tokens=None,
         ngrams=None,
@@ -247,15 +247,10 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         with own_lock(self):
             labelled = self._labelled(X, y, sample_weight, reset=True)
             target, weight = labelled.target, labelled.weight
-            counted = _priory.Learnt.learn(
-                labelled(), labelled(), target, weight, self._choices(), labelled, self._judging()
-            )
+            counted = _priory.Learnt.learn(labelled(), labelled(), target, weight, self._choices())
             self._learnt = _Learnt(counted, labelled.labels)
             self.learnt_from_ = None if counted.now().half_life() is None else 1
         return self
-
-    def _judging(self):
-        return getattr(self, "judge", None) or "none"
 
     def partial_fit(self, X, y, classes=None, sample_weight=None):
         """Learn from more rows. The result does not depend on how rows are split, or on their order, as long as the first
@@ -285,8 +280,9 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
             self.learnt_from_ = self._learnt.counted.learn_more(labelled(), self.half_life)
         return self
 
-    def forget(self, X, y, sample_weight=None, learnt_at=None):
-        """Forget rows that were learnt, as if they had never been.
+    def forget(self, X, y, sample_weight=None, learnt_at=None, drop_judgement=False):
+        """Forget rows that were learnt, as if they had never been. Weights that a judgement has fitted with them stay, until
+        `judge_again` fits them anew.
 
         Parameters
         ----------
@@ -299,6 +295,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         learnt_at : int, default=None
             Where rows age: the number under which the first of these was learnt, as `learnt_from_` said, the others one
             after the other; 0 for rows from before the half-life.
+        drop_judgement : bool, default=False
+            Also forgets the weights of the judgement.
 
         Returns
         -------
@@ -312,7 +310,35 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         """
         self._check_is_fitted()
         with own_lock(self):
-            self._learnt.counted.forget(self._labelled(X, y, sample_weight), learnt_at)
+            self._learnt.counted.forget(self._labelled(X, y, sample_weight), learnt_at, drop_judgement)
+        return self
+
+    def judge_again(self, X, y, sample_weight=None):
+        """Judge what the columns say anew, after more rows were learnt or some forgotten, or after models were merged. How far
+        it goes is what `judge` says.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+            The features of all rows that were learnt.
+        y : array-like of shape (n_samples,)
+            Their classes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How much each row counted; 1 by default.
+
+        Returns
+        -------
+        self : object
+            The estimator.
+
+        Raises
+        ------
+        ValueError
+            If these are not the rows that were learnt.
+        """
+        self._check_is_fitted()
+        with own_lock(self):
+            self._learnt.counted.judge(self._labelled(X, y, sample_weight)(), self._choices())
         return self
 
     def merge(self, other):
@@ -483,7 +509,17 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
     # Judging
 
     def evaluate(
-        self, X, y, folds=10, sample_weight=None, seed=0, *, holdout=None, leave_one_out=False, test=None
+        self,
+        X,
+        y,
+        folds=10,
+        sample_weight=None,
+        seed=0,
+        *,
+        holdout=None,
+        leave_one_out=False,
+        test=None,
+        compare=False,
     ):
         """How good such a model is at rows that it has not seen: k-fold cross-validation in one pass, unless another way is
         chosen.
@@ -506,12 +542,14 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
             Instead of folds: tests on every row what was learnt from all others.
         test : tuple of X, y and perhaps sample_weight, default=None
             Instead of folds: tests on these rows what was learnt from all of the others.
+        compare : bool, default=False
+            Evaluates twice, without and with a judgement.
 
         Returns
         -------
         report : dict
             Accuracy, log-loss, Brier score, area under the ROC curve, calibration and more, as `priory evaluate
-            --format json` has them.
+            --format json` has them; or two of these, `plain` and `judged`, to compare.
         """
         if sum((holdout is not None, bool(leave_one_out), test is not None)) > 1:
             raise ValueError("holdout, leave_one_out and test are three ways to evaluate; choose one")
@@ -523,8 +561,14 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         blank = type(self)(**self.get_params())
         learnt = blank._labelled(X, y, sample_weight, reset=True)
         tested = None if test is None else blank._labelled(*test[:2], *(test[2:] or [None]), beside=learnt)
+
+        def report(choices):
+            return json.loads(_priory.evaluate(learnt, tested, learnt.target, learnt.weight, choices, split, seed))
+
         choices = self._choices()
-        return json.loads(_priory.evaluate(learnt, tested, learnt.target, learnt.weight, choices, split, seed))
+        if compare:
+            return {"plain": report({**choices, "judge": "none"}), "judged": report(choices)}
+        return report(choices)
 
     def leave_one_out_proba(self, X, y, sample_weight=None):
         """The probability of each class for rows that were learnt, each as if just that row had not been.

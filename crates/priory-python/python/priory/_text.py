@@ -29,6 +29,10 @@ class TextNB(NaiveBayes):
         Keeps only so many tokens, those that tell most about the class.
     half_life : int, default=None
         Documents count half after so many more, a quarter after twice as many, and so on.
+    judge : {{"auto", "none", "weights"}}, default="auto"
+        Whether `fit` judges how much the words are worth. Words repeat each other, and naive Bayes takes them at face value: its
+        probabilities exaggerate. A judgement predicts every document from all others, and weighs by that what the words say.
+        "auto" does so unless there are too few documents; "none" is the naive Bayes of the textbooks.
 
     Attributes
     ----------
@@ -67,6 +71,7 @@ class TextNB(NaiveBayes):
         min_documents=None,
         most_tokens=None,
         half_life=None,
+        judge="auto",
     ):
         self.model = model
         self.smoothing = smoothing
@@ -84,6 +89,7 @@ class TextNB(NaiveBayes):
         self.min_documents = min_documents
         self.most_tokens = most_tokens
         self.half_life = half_life
+        self.judge = judge
 
     # A document that is empty or says NA is a document like any other.
     kinds, missing, on_bad_value = {_COLUMN: "text"}, (), "error"

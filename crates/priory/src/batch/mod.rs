@@ -196,16 +196,15 @@ impl Batch {
         Batch { first_row: 1, rows: rows.len(), classes, columns, ..Batch::default() }
     }
 
-    /// Appends a row of another batch with columns of the same kinds.
-    pub(crate) fn push_row(&mut self, from: &Batch, row: usize) -> Result<()> {
-        let documents: Vec<Vec<&str>> = from.columns.iter().map(|column| column.tokens_of(row)).collect();
-        let values: Vec<Value<'_>> = from
-            .columns
-            .iter()
-            .zip(&documents)
-            .map(|(column, tokens)| column.value_of(row, tokens))
-            .collect();
-        self.push(from.classes.value(row), from.weight(row), &values)
+    /// Appends rows of another batch with columns of the same kinds.
+    pub(crate) fn append(&mut self, from: &Batch, rows: &[usize]) {
+        if !(self.weights.is_empty() && from.weights.is_empty()) {
+            self.weights.resize(self.rows, 1.0);
+            self.weights.extend(rows.iter().map(|&row| from.weight(row)));
+        }
+        self.classes.append(&from.classes, rows);
+        self.columns.iter_mut().zip(&from.columns).for_each(|(ours, theirs)| ours.append(theirs, rows));
+        self.rows += rows.len();
     }
 
     /// Removes the rows but keeps the memory. The next row follows the last of this batch.
@@ -340,26 +339,6 @@ impl Batch {
 }
 
 impl BatchColumn {
-    /// The tokens of a document, each as often as it occurs; none in other columns.
-    fn tokens_of(&self, row: usize) -> Vec<&str> {
-        let BatchColumn::Text(text) = self else { return Vec::new() };
-        let entries = text.document(row).unwrap_or_default().iter();
-        let tokens = entries.flat_map(|&(token, count)| {
-            std::iter::repeat_n(text.tokens().name(token as usize), count as usize)
-        });
-        tokens.collect()
-    }
-
-    /// The value of a row, of which these are the tokens if it is a document.
-    fn value_of<'a>(&'a self, row: usize, tokens: &'a [&'a str]) -> Value<'a> {
-        match self {
-            BatchColumn::Category(column) => column.value(row).map_or(Value::Missing, Value::Category),
-            BatchColumn::Number(numbers) => Value::Number(numbers[row]),
-            BatchColumn::Text(text) if text.document(row).is_none() => Value::Missing,
-            BatchColumn::Text(_) => Value::Text(tokens),
-        }
-    }
-
     /// A column without rows, for what is counted like this.
     fn new(kind: Kind) -> Self {
         match kind {
@@ -430,6 +409,18 @@ impl BatchColumn {
             BatchColumn::Category(column) => BatchColumn::Category(column.select(rows)),
             BatchColumn::Number(values) => BatchColumn::Number(pick(values, rows)),
             BatchColumn::Text(column) => BatchColumn::Text(column.select(rows)),
+        }
+    }
+
+    /// Appends rows of a column of the same kind. What another kind holds would be missing.
+    fn append(&mut self, from: &BatchColumn, rows: &[usize]) {
+        match (self, from) {
+            (BatchColumn::Category(ours), BatchColumn::Category(theirs)) => ours.append(theirs, rows),
+            (BatchColumn::Number(ours), BatchColumn::Number(theirs)) => {
+                ours.extend(rows.iter().map(|&row| theirs[row]));
+            }
+            (BatchColumn::Text(ours), BatchColumn::Text(theirs)) => ours.append(theirs, rows),
+            (ours, _) => ours.resize(ours.len() + rows.len()),
         }
     }
 
@@ -522,7 +513,21 @@ impl CategoryColumn {
         }
         // Few rows of a column of many values: only their values come along.
         let mut selected = CategoryColumn::default();
-        rows.iter().for_each(|&row| selected.push(self.value(row)));
+        selected.append(self, rows);
         selected
+    }
+
+    fn append(&mut self, from: &CategoryColumn, rows: &[usize]) {
+        // Our codes of their values, as far as they have occurred.
+        let mut code_of = vec![MISSING; from.values.len() + 1];
+        self.codes.reserve(rows.len());
+        for &row in rows {
+            let theirs = from.codes[row];
+            if theirs != MISSING && code_of[theirs as usize] == MISSING {
+                code_of[theirs as usize] =
+                    self.values.intern(from.values.name(theirs as usize - 1)) as u32 + 1;
+            }
+            self.codes.push(code_of[theirs as usize]);
+        }
     }
 }

@@ -285,18 +285,22 @@ impl TextColumn {
         if self.keeps_documents() {
             selected.keep_documents();
         }
+        selected.append(self, rows);
+        selected
+    }
+
+    pub(super) fn append(&mut self, from: &TextColumn, rows: &[usize]) {
         for &row in rows {
-            let Some(document) = self.document(row) else {
-                selected.push_missing();
+            let Some(document) = from.document(row) else {
+                self.push_missing();
                 continue;
             };
             for &(token, count) in document {
-                let id = selected.tokens.intern(self.tokens.name(token as usize));
-                selected.entries.push((id as u32, count));
+                let id = self.tokens.intern(from.tokens.name(token as usize));
+                self.entries.push((id as u32, count));
             }
-            selected.end_document_written(self.original(row).unwrap_or_default());
+            self.end_document_written(from.original(row).unwrap_or_default());
         }
-        selected
     }
 }
 

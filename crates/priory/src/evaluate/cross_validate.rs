@@ -3,6 +3,7 @@
 //! Statistics of fold j are Sⱼ, of everything S = Σ Sⱼ. The model that is asked about fold j follows from S − Sⱼ,
 //! bit for bit what training on the other folds would give. With a fold for every row it is leave-one-out.
 
+use std::mem;
 use std::ops::Range;
 
 use super::{Evaluation, FoldParts};
@@ -10,6 +11,8 @@ use crate::batch::Batch;
 use crate::error::{Error, Result};
 use crate::families::FamilyStatistics;
 use crate::families::text::{self, TextStatistics};
+use crate::judgement::{Judging, RowSample};
+use crate::learnt::Learnt;
 use crate::leave_one_out::LeaveOneOut;
 use crate::model::Model;
 use crate::posterior::rows_to_score;
@@ -28,6 +31,7 @@ const LARGE_PART: usize = 1 << 26;
 /// ```
 /// use priory::{Batch, Column, Kind, Schema, Settings};
 /// use priory::evaluate::{Evaluation, FoldStatistics, Folds};
+/// use priory::judgement::Judging;
 ///
 /// let schema = Schema::new("play", vec![Column::new("outlook", Kind::Category)])?;
 /// let days = Batch::from_rows(&[("yes", [Some("rain")]), ("no", [Some("sunny")]), ("yes", [Some("rain")])]);
@@ -35,7 +39,7 @@ const LARGE_PART: usize = 1 << 26;
 ///
 /// let mut statistics = FoldStatistics::empty(&schema, 3);
 /// let parts = statistics.observe(&days, &assigned)?;
-/// let models = statistics.models(&Settings::default())?;
+/// let models = statistics.models(&Settings::default(), Judging::None)?;
 /// let mut evaluation = Evaluation::new();
 /// models.evaluate(&parts, &mut evaluation)?;
 /// assert_eq!(evaluation.report().rows, 3);
@@ -50,6 +54,14 @@ impl FoldStatistics {
     /// Statistics of no rows, in `k` folds.
     pub fn empty(schema: &Schema, k: usize) -> Self {
         FoldStatistics { folds: vec![Statistics::empty(schema); k] }
+    }
+
+    /// From now on keeps samples of the rows, so that models can be judged.
+    ///
+    /// # Panics
+    /// If there are rows already.
+    pub fn keep_rows(&mut self) {
+        self.folds.iter_mut().for_each(Statistics::keep_rows);
     }
 
     /// Adds each row of a batch to its fold, as [`Folds::assign`](super::Folds::assign) says. Returns the parts, for
@@ -119,8 +131,8 @@ impl FoldStatistics {
     /// # Panics
     /// If there are no folds.
     pub fn total(&self) -> Result<Statistics> {
-        let mut total = self.folds[0].clone();
-        self.folds[1..].iter().try_for_each(|fold| total.merge(fold))?;
+        let mut total = Statistics::empty(&self.folds[0].schema);
+        self.folds.iter().try_for_each(|fold| total.merge(fold))?;
         total.check_size()?;
         Ok(total)
     }
@@ -148,21 +160,28 @@ impl FoldStatistics {
     ///
     /// # Errors
     /// If there is nothing to learn from, or the settings do not fit the data.
-    pub fn models(&self, settings: &Settings) -> Result<FoldModels> {
+    pub fn models(&self, settings: &Settings, judging: Judging) -> Result<FoldModels> {
         let mut total = self.total()?;
-        let models = (0..self.folds.len()).map(|fold| self.model(fold, &mut total, settings));
+        let models = (0..self.folds.len()).map(|fold| self.model(fold, &mut total, settings, judging));
         Ok(FoldModels::new(0, models.collect::<Result<_>>()?, total.schema()))
     }
 
     /// The model for one fold, so that several can be estimated in parallel; `total` is the result of
-    /// [`total`](Self::total). The fold is taken away from it and put back.
+    /// [`total`](Self::total). The fold is taken away from it and put back. If it is judged, then by the rows of the other
+    /// folds alone.
     ///
     /// # Errors
     /// As for [`models`](Self::models).
     ///
     /// # Panics
     /// If there is no such fold.
-    pub fn model(&self, fold: usize, total: &mut Statistics, settings: &Settings) -> Result<FoldModel> {
+    pub fn model(
+        &self,
+        fold: usize,
+        total: &mut Statistics,
+        settings: &Settings,
+        judging: Judging,
+    ) -> Result<FoldModel> {
         settings.check()?;
         let tested = &self.folds[fold];
         if tested.rows() == total.rows() && total.rows() > 0 {
@@ -175,9 +194,35 @@ impl FoldStatistics {
         let baseline = majority_class(total).unwrap_or_default().to_owned();
         // A prior that was given names all classes, of which some may have rows in this fold only.
         let prior = settings.prior.left_to(|class| total.has_rows_of(class) || !tested.has_rows_of(class));
-        let model = prior.and_then(|prior| total.estimate(&Settings { prior, ..settings.clone() }));
+        let model = prior.and_then(|prior| {
+            let settings = Settings { prior, ..settings.clone() };
+            match judging {
+                Judging::None => total.estimate(&settings),
+                _ => self.judged(fold, total, settings, judging),
+            }
+        });
         total.add(tested, 1.0);
         Ok(FoldModel { model: model?, baseline })
+    }
+
+    /// The model of all rows but those of a fold, of which these are the statistics, judged if that is sensible.
+    fn judged(
+        &self,
+        fold: usize,
+        training: &mut Statistics,
+        settings: Settings,
+        judging: Judging,
+    ) -> Result<Model> {
+        let schema = training.schema.clone();
+        let mut learnt = Learnt::new(mem::replace(training, Statistics::empty(&schema)), settings);
+        let others = self.folds.iter().enumerate().filter(|&(other, _)| other != fold);
+        let samples: Option<Vec<&RowSample>> = others.map(|(_, other)| other.sample.as_deref()).collect();
+        learnt.statistics.sample = samples.map(|samples| Box::new(RowSample::merged(&schema, &samples)));
+        // The folds are what is judged on several threads.
+        let model = learnt.judge(judging, 1).and_then(|_| learnt.estimate());
+        *training = learnt.statistics;
+        (training.on_grid, training.sample) = (None, None);
+        model
     }
 }
 

@@ -81,6 +81,7 @@ pub struct Evaluation {
     skipped: u64,
     impossible: u64,
     no_evidence: u64,
+    judged: u64,
     unseen: u64,
     zero_probability_rows: u64,
     classes: Vocabulary,
@@ -187,6 +188,7 @@ impl Evaluation {
             self.rows += copies;
             self.impossible += if outcome == Outcome::Impossible { copies } else { 0 };
             self.no_evidence += if outcome == Outcome::NoEvidence { copies } else { 0 };
+            self.judged += if scores.is_judged() { copies } else { 0 };
             self.weight.add(together);
             self.confusion.entry((true_id, ids[*best])).or_default().add(together);
             if baseline(row) == true_name {
@@ -252,6 +254,7 @@ impl Evaluation {
         self.skipped += other.skipped;
         self.impossible += other.impossible;
         self.no_evidence += other.no_evidence;
+        self.judged += other.judged;
         self.unseen += other.unseen;
         self.zero_probability_rows += other.zero_probability_rows;
         self.weight.merge(&other.weight);

@@ -49,6 +49,8 @@ pub struct EvaluationReport {
     pub no_evidence: u64,
     /// How many values were never met in training, in all rows that were scored.
     pub unseen: u64,
+    /// How many of the evaluated rows were predicted by a [judged](crate::judgement) model.
+    pub judged: u64,
 }
 
 /// How well one class is told from the rest.
@@ -139,6 +141,7 @@ impl Evaluation {
             skipped: self.skipped,
             impossible: self.impossible,
             no_evidence: self.no_evidence,
+            judged: self.judged,
             unseen: self.unseen,
         }
     }

@@ -5,6 +5,7 @@
 
 use crate::batch::{Batch, MISSING};
 use crate::error::{Error, Result};
+use crate::hash::fnv1a;
 use crate::vocabulary::Vocabulary;
 
 /// More folds than this are refused: leaving one row out at a time is both cheaper and more thorough.
@@ -185,7 +186,7 @@ struct Random {
 impl Random {
     fn new(seed: u64, name: &str, number: u64) -> Self {
         let mut random = Random { state: seed };
-        for part in [fnv1a(name), number] {
+        for part in [fnv1a(name.as_bytes()), number] {
             random.state = random.next() ^ part;
         }
         random
@@ -203,12 +204,6 @@ impl Random {
     fn below(&mut self, end: u64) -> u64 {
         ((u128::from(self.next()) * u128::from(end)) >> 64) as u64
     }
-}
-
-/// FNV-1a, 64 bits.
-fn fnv1a(name: &str) -> u64 {
-    name.bytes()
-        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 #[cfg(test)]

@@ -316,7 +316,8 @@ fn json_has_the_names_of_the_fields() {
             "skipped",
             "impossible",
             "no_evidence",
-            "unseen"
+            "unseen",
+            "judged"
         ]
     );
     assert_eq!(json["classes"], serde_json::json!(["a", "b", "c"]));

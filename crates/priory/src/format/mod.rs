@@ -27,6 +27,7 @@ use crate::families::categorical::CategoryStatistics;
 use crate::families::joint::JointStatistics;
 use crate::families::number;
 use crate::families::text::precomputed::{Precomputed, REVISION};
+use crate::hash::{fnv1a, fnv1a_after};
 use crate::learnt::Learnt;
 use crate::moments::Moments;
 use crate::schema::Schema;
@@ -69,32 +70,21 @@ pub(crate) fn write(out: &mut impl Write, learnt: &Learnt) -> io::Result<()> {
 /// A number that follows from all that was counted, and from nothing else.
 pub(crate) fn fingerprint(statistics: &Statistics) -> u64 {
     let (metadata, sections) = counted(&statistics.canonical()).expect("memory takes everything");
-    let mut fingerprint = Fingerprint::new();
+    let mut fingerprint = fnv1a(&[]);
+    // The number of bytes of each piece comes before it, so that it matters where one ends and the next begins.
+    let mut add = |bytes: &[u8]| {
+        let length = (bytes.len() as u64).to_le_bytes();
+        fingerprint = fnv1a_after(fnv1a_after(fingerprint, &length), bytes);
+    };
     for (key, value) in &metadata {
-        fingerprint.add(key.as_bytes());
-        fingerprint.add(value.as_bytes());
+        add(key.as_bytes());
+        add(value.as_bytes());
     }
     for section in &sections {
-        fingerprint.add(section.name().as_bytes());
-        fingerprint.add(&crc32fast::hash(section.contents()).to_le_bytes());
+        add(section.name().as_bytes());
+        add(&crc32fast::hash(section.contents()).to_le_bytes());
     }
-    fingerprint.0
-}
-
-/// FNV-1a, 64 bits: a hash that is the same on every machine and in every version.
-struct Fingerprint(u64);
-
-impl Fingerprint {
-    fn new() -> Self {
-        Fingerprint(0xcbf2_9ce4_8422_2325)
-    }
-
-    /// Adds some bytes and their number, so that it matters where one piece ends and the next begins.
-    fn add(&mut self, bytes: &[u8]) {
-        for &byte in (bytes.len() as u64).to_le_bytes().iter().chain(bytes) {
-            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-        }
-    }
+    fingerprint
 }
 
 /// Everything that was counted, as metadata and sections of a file.
@@ -235,6 +225,7 @@ fn read_frame(file: &mut Container<'_>) -> Result<(Statistics, Settings)> {
             class_weight,
             factors,
             on_grid: None,
+            sample: None,
             decay: None,
             is_settled: false,
         },

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::container::{ElementKind, refused};
-use super::judged::JUDGEMENT;
+use super::judged;
 use super::layout::FileParts;
 use super::parts::Parts;
 use super::text::WORD_SECTIONS;
@@ -15,6 +15,7 @@ use crate::error::Result;
 use crate::families::FamilyStatistics;
 use crate::families::text::table::{TokenCell, TokenTable};
 use crate::families::text::{DOCUMENTS_ROW, TOTALS, TextStatistics};
+use crate::judgement::Judgement;
 use crate::model::Model;
 use crate::schema::Schema;
 use crate::settings::{Selection, Settings};
@@ -52,11 +53,12 @@ pub struct ModelFile {
     settings: Settings,
     /// All but the words.
     statistics: Statistics,
+    judgement: Option<Judgement>,
 }
 
 impl ModelFile {
     /// Opens a file; `None` if a few words are not enough to score a document with it, so that it has to be read whole.
-    /// That is so if the model was judged, if it selects columns or leaves some words out, if documents have weights that are not whole
+    /// That is so if the model selects columns or leaves some words out, if documents have weights that are not whole
     /// numbers, or if another version of the program wrote it, whose arithmetic was different.
     ///
     /// # Errors
@@ -64,7 +66,7 @@ impl ModelFile {
     pub fn open(file: impl FileParts + 'static) -> Result<Option<Self>> {
         let parts = Parts::open(Box::new(file), VERSION_KEY, &VERSIONS)?;
         let metadata = &parts.layout.metadata;
-        if !metadata.contains_key(DERIVED) || metadata.contains_key(JUDGEMENT) {
+        if !metadata.contains_key(DERIVED) {
             return Ok(None);
         }
         let mut rest = parts.container(is_of_words(&parts)?);
@@ -88,9 +90,11 @@ impl ModelFile {
             }
             text.precomputed = whole;
         }
+        statistics.on_grid = judged::read(&mut rest, &statistics)?;
+        let judgement = judged::read_judgement(&rest, &statistics)?;
         rest.finish()?;
         check(&statistics)?;
-        Ok(Some(ModelFile { parts, settings, statistics }))
+        Ok(Some(ModelFile { parts, settings, statistics, judgement }))
     }
 
     /// What the columns are.
@@ -121,7 +125,11 @@ impl ModelFile {
                 words.read(batch.text(*column), text)?;
             }
         }
-        Model::new(&statistics, &self.settings, |_| true)
+        let model = Model::new(&statistics, &self.settings, |_| true)?;
+        match &self.judgement {
+            Some(judgement) => model.judged(&statistics, judgement),
+            None => Ok(model),
+        }
     }
 }
 

@@ -523,6 +523,7 @@ fn invert(mut matrix: Vec<f64>, size: usize) -> Option<(Vec<f64>, f64)> {
 mod tests {
     use super::*;
     use crate::judgement::grid::{GridColumn, Scale};
+    use crate::judgement::together::weight_units;
 
     /// Two columns of numbers and one of three categories, without a scale for numbers: rows are written by hand.
     fn grid() -> Grid {
@@ -534,7 +535,8 @@ mod tests {
                 others: false,
             },
         };
-        Grid { columns: vec![column(0, 3), column(1, 2)], triples: Vec::new(), codes_of_triples: 4 }
+        let columns = vec![column(0, 3), column(1, 2)];
+        Grid { columns, triples: Vec::new(), codes_of_triples: 4, largest_hash: u64::MAX }
     }
 
     fn coded(rows: &[(u8, u8)]) -> Coded {
@@ -551,7 +553,7 @@ mod tests {
         let kept: Vec<usize> = (0..ROWS.len()).filter(|&row| Some(row) != left_out).collect();
         let rows: Vec<(u8, u8)> = kept.iter().map(|&row| ROWS[row]).collect();
         let classes: Vec<u32> = kept.iter().map(|&row| CLASSES[row]).collect();
-        together.add(&coded(&rows), &classes, &[]);
+        together.add(&coded(&rows), &classes, &vec![weight_units(1.0); classes.len()], 1);
         together
     }
 

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::batch::{Batch, BatchColumn, MISSING};
 use crate::families::categorical::CategoryStatistics;
 use crate::families::number::NumberStatistics;
-use crate::judgement::look::{MOST_CELLS, MOST_COLUMNS, MOST_COLUMNS_OF_TRIPLES};
+use crate::judgement::judge::{MOST_CELLS, MOST_COLUMNS, MOST_COLUMNS_OF_TRIPLES};
 use crate::judgement::single::bins_of;
 use crate::judgement::together::Layout;
 use crate::schema::{Kind, Schema};
@@ -43,6 +43,8 @@ pub(crate) struct Grid {
     pub(crate) triples: Vec<usize>,
     /// How many codes a column of numbers has at most where it is counted in threes.
     pub(crate) codes_of_triples: usize,
+    /// Rows whose hash is larger are not counted on the grid: so many rows are enough to know what columns say together.
+    pub(crate) largest_hash: u64,
 }
 
 /// How the values of one column are written.
@@ -227,6 +229,15 @@ pub(crate) struct Coded {
     pub(crate) distances: Vec<Vec<i16>>,
     /// For each column of numbers the normal score of each row; 0 where the number is missing.
     pub(crate) normals: Vec<Vec<i16>>,
+}
+
+impl Coded {
+    /// Leaves only so many rows.
+    pub(crate) fn truncate(&mut self, rows: usize) {
+        self.rows = self.rows.min(rows);
+        self.codes.iter_mut().for_each(|column| column.truncate(rows));
+        self.distances.iter_mut().chain(&mut self.normals).for_each(|column| column.truncate(rows));
+    }
 }
 
 impl Grid {

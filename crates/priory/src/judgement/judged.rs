@@ -6,7 +6,7 @@ use crate::judgement::bound;
 use crate::judgement::cloud::{Cloud, Coordinates, Covariance, Members, Scatter};
 use crate::judgement::grid::{Coded, Grid};
 use crate::judgement::interactions::{Interaction, PairShape};
-use crate::judgement::look::{class_weights, singles_of};
+use crate::judgement::judge::{class_weights, singles_of};
 use crate::judgement::pool::{Judgement, NEVER_MET, log_prior};
 use crate::judgement::rows::places_of;
 use crate::judgement::single::Places;

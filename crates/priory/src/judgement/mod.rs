@@ -12,25 +12,29 @@
 //! whole numbers on a `grid` that does not know the classes (`together`); the weights from one convex `fit`.
 
 pub(crate) mod cloud;
+mod count;
 mod fit;
 pub(crate) mod grid;
 mod interactions;
+mod judge;
 mod judged;
-mod look;
 mod on_grid;
 mod optimize;
 mod pool;
 mod rows;
+mod sample;
 pub(crate) mod single;
+mod summary;
 mod tier;
 pub(crate) mod together;
 
 pub(crate) use grid::Grid;
+pub(crate) use judge::judged;
 pub(crate) use judged::{Judged, TermOf};
-pub use look::SecondLook;
-pub(crate) use look::judgement_of;
 pub(crate) use on_grid::OnGrid;
 pub(crate) use pool::Judgement;
+pub(crate) use sample::RowSample;
+pub use summary::{CloudWeight, ColumnWeights, JudgementSummary};
 pub use tier::{Judging, Tier};
 
 use crate::posterior::log_sum;

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use crate::batch::Batch;
 use crate::families::CountedRow;
-use crate::judgement::grid::Grid;
-use crate::judgement::together::{Layout, Together};
+use crate::judgement::grid::{Coded, Grid};
+use crate::judgement::sample::hashes_of;
+use crate::judgement::together::{Layout, Together, weight_units};
 
 /// A grid, and the sums of rows on it.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,16 +22,37 @@ impl OnGrid {
         OnGrid { grid, sums }
     }
 
-    /// Adds rows of a batch.
+    /// The rows of a sample, written on the grid: their classes, and how many rows hold the same as each.
+    pub(crate) fn of_sample(
+        grid: Arc<Grid>,
+        coded: &Coded,
+        batch: &Batch,
+        of_rows: &[u32],
+        copies: &[f64],
+        classes: usize,
+        threads: usize,
+    ) -> Self {
+        let mut on_grid = OnGrid::empty(grid);
+        on_grid.sums.grow(classes);
+        let weight =
+            |(row, copies): (usize, &f64)| weight_units(batch.weight(row)).wrapping_mul(*copies as i64);
+        let weights: Vec<i64> = copies.iter().enumerate().map(weight).collect();
+        on_grid.sums.add(coded, of_rows, &weights, threads);
+        on_grid
+    }
+
+    /// Adds rows of a batch, if they are among those that are counted.
     pub(crate) fn observe(&mut self, batch: &Batch, counted: &[CountedRow], classes: usize) {
         self.sums.grow(classes);
+        let mut counted = counted.to_vec();
+        if self.grid.largest_hash < u64::MAX {
+            let mut hashes = hashes_of(batch, &counted).into_iter();
+            counted.retain(|_| hashes.next().is_some_and(|hash| hash <= self.grid.largest_hash));
+        }
         let rows: Vec<u32> = counted.iter().map(|row| row.row).collect();
         let of_rows: Vec<u32> = counted.iter().map(|row| row.class).collect();
-        let weights: Vec<f64> = match batch.weights.is_empty() {
-            true => Vec::new(),
-            false => rows.iter().map(|&row| batch.weight(row as usize)).collect(),
-        };
-        self.sums.add(&self.grid.write(batch, &rows), &of_rows, &weights);
+        let weights: Vec<i64> = rows.iter().map(|&row| weight_units(batch.weight(row as usize))).collect();
+        self.sums.add(&self.grid.write(batch, &rows), &of_rows, &weights, 1);
     }
 
     /// Adds `sign` times `other`, which is on the same grid and whose class c is our `class_of[c]`.

@@ -5,9 +5,9 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::judgement::look::rows_to_fit;
-use crate::schema::Kind;
-use crate::settings::{Settings, Smoothing};
+use crate::judgement::judge::rows_to_fit;
+use crate::schema::{Kind, Schema};
+use crate::settings::{Selection, Settings, Smoothing};
 use crate::statistics::Statistics;
 
 /// How far a judgement goes.
@@ -44,39 +44,70 @@ pub enum Judging {
 /// Fewer rows are not judged unless that is asked for.
 const FEWEST_ROWS: u64 = 50;
 
+/// Nor are more columns.
+const MOST_COLUMNS: usize = 8_192;
+
 /// A fit to fewer rows than this and than there are is not worth much.
 const FEWEST_ROWS_TO_FIT: usize = 1_000;
 
 impl Judging {
-    /// How far to go with these statistics; `None` for no judgement. What is chosen automatically is [`Tier::Full`], unless the
-    /// settings are those of a textbook, rows are few or age, a class has a single row, or there are too many classes and
-    /// columns to fit weights to enough rows.
+    /// Statistics of no rows that will keep what such a judgement needs.
+    pub fn start(self, schema: &Schema) -> Statistics {
+        let mut statistics = Statistics::empty(schema);
+        let is_too_wide = self == Judging::Auto && schema.columns.len() > MOST_COLUMNS;
+        if self != Judging::None && !is_too_wide {
+            statistics.keep_rows();
+        }
+        statistics
+    }
+
+    /// How far to go with these statistics; `None` for no judgement. What is chosen automatically is [`Tier::Full`], unless
+    /// there is a [reason](Self::why_not) against it.
     pub fn tier(self, statistics: &Statistics, settings: &Settings) -> Option<Tier> {
         match self {
             Judging::None => None,
             Judging::Tier(tier) => Some(tier),
-            Judging::Auto => is_sensible(statistics, settings).then_some(Tier::Full),
+            Judging::Auto => self.why_not(statistics, settings).is_none().then_some(Tier::Full),
+        }
+    }
+
+    /// Why there is automatically no judgement, if there is none: the settings are those of a textbook, rows are few or age, a
+    /// class has a single row, or there are too many classes and columns to fit weights to enough rows.
+    pub fn why_not(self, statistics: &Statistics, settings: &Settings) -> Option<&'static str> {
+        if self != Judging::Auto {
+            return None;
+        }
+        let (classes, columns) = (statistics.classes(), statistics.schema().columns.len());
+        let enough = rows_to_fit(classes.len(), columns);
+        if let Some(reason) = textbook(statistics.schema(), settings) {
+            return Some(reason);
+        }
+        match () {
+            () if statistics.half_life().is_some() => Some("its rows age"),
+            () if statistics.rows() < FEWEST_ROWS => Some("there are fewer than 50 rows"),
+            () if classes.len() < 2 => Some("there is only one class"),
+            () if classes.iter().any(|&(_, weight)| weight < 2.0) => Some("a class has only one row"),
+            () if columns > MOST_COLUMNS
+                || enough < FEWEST_ROWS_TO_FIT && (enough as u64) < statistics.rows() =>
+            {
+                Some("there are too many classes and columns")
+            }
+            () => None,
         }
     }
 }
 
-fn is_sensible(statistics: &Statistics, settings: &Settings) -> bool {
-    let schema = statistics.schema();
-    let (classes, columns) = (statistics.classes(), schema.columns.len());
-    let is_textbook = settings.smoothing == Smoothing::None
-        || settings.discriminant.is_some()
-        || settings.select != crate::settings::Selection::All
-        || schema
-            .columns
-            .iter()
-            .any(|column| matches!(column.kind, Kind::Joint | Kind::Group | Kind::Moments));
-    let enough = rows_to_fit(classes.len(), columns);
-    !is_textbook
-        && statistics.half_life().is_none()
-        && statistics.rows() >= FEWEST_ROWS
-        && classes.len() >= 2
-        && classes.iter().all(|&(_, weight)| weight >= 2.0)
-        && (enough >= FEWEST_ROWS_TO_FIT || enough as u64 >= statistics.rows())
+/// Why settings are those of a textbook, if they are.
+fn textbook(schema: &Schema, settings: &Settings) -> Option<&'static str> {
+    let has = |kind: Kind| schema.columns.iter().any(|column| column.kind == kind);
+    match () {
+        () if settings.smoothing == Smoothing::None => Some("probabilities are not smoothed"),
+        () if settings.discriminant.is_some() || has(Kind::Group) => Some("it is a discriminant"),
+        () if settings.select != Selection::All => Some("columns are selected"),
+        () if has(Kind::Joint) => Some("it has a joint table"),
+        () if has(Kind::Moments) => Some("of some columns only sums are kept"),
+        () => None,
+    }
 }
 
 impl Tier {

@@ -10,13 +10,18 @@ use serde::{Deserialize, Serialize};
 use crate::judgement::grid::{Coded, Grid, NO_CODE, UNIT};
 
 /// Weights are counted in units of one over this.
-pub(crate) const WEIGHT_UNIT: f64 = 65_536.0;
+const WEIGHT_UNIT: f64 = 65_536.0;
+
+/// A weight in these units.
+pub(crate) fn weight_units(weight: f64) -> i64 {
+    (weight * WEIGHT_UNIT).round_ties_even() as i64
+}
 
 /// The sums of a table on a grid.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Together {
     pub(crate) classes: usize,
-    layout: Layout,
+    pub(super) layout: Layout,
     /// The weight of the rows of each class.
     pub(crate) weight: Vec<i64>,
     /// The weight of each code of each column, and of each pair and triple of codes: classes side by side.
@@ -37,7 +42,7 @@ pub(crate) struct Layout {
     pub(crate) pairs: Vec<Pair>,
     pub(crate) triples: Vec<Triple>,
     /// By how many bits the codes of each column are shifted in triples.
-    shifts: Vec<u32>,
+    pub(super) shifts: Vec<u32>,
     /// Where the table of each column alone begins.
     pub(crate) singles: Vec<usize>,
     /// All cells of all tables, of one class.
@@ -132,71 +137,6 @@ impl Together {
 
     pub(crate) fn layout(&self) -> &Layout {
         &self.layout
-    }
-
-    /// Adds rows, whose classes and weights are these; no weights if every row counts one.
-    pub(crate) fn add(&mut self, coded: &Coded, classes: &[u32], weights: &[f64]) {
-        let weights: Vec<i64> = match weights.is_empty() {
-            true => vec![WEIGHT_UNIT as i64; coded.rows],
-            false => weights.iter().map(|weight| (weight * WEIGHT_UNIT).round_ties_even() as i64).collect(),
-        };
-        for (&class, &weight) in classes.iter().zip(&weights) {
-            let total = &mut self.weight[class as usize];
-            *total = total.wrapping_add(weight);
-        }
-        let k = self.classes;
-        let count = |cells: &mut [i64], place: &dyn Fn(usize) -> usize| {
-            for (row, (&class, &weight)) in classes.iter().zip(&weights).enumerate() {
-                let cell = &mut cells[place(row) * k + class as usize];
-                *cell = cell.wrapping_add(weight);
-            }
-        };
-        for (column, &start) in self.layout.singles.iter().enumerate() {
-            let codes = &coded.codes[column];
-            count(&mut self.cells[start * k..], &|row| codes[row] as usize);
-        }
-        for &Pair { columns: [a, b], start } in &self.layout.pairs {
-            let (a, b, width) = (&coded.codes[a], &coded.codes[b], self.layout.codes[b]);
-            let cells = &mut self.cells[start * k..];
-            for (((&a, &b), &class), &weight) in a.iter().zip(b).zip(classes).zip(&weights) {
-                let cell = &mut cells[(a as usize * width + b as usize) * k + class as usize];
-                *cell = cell.wrapping_add(weight);
-            }
-        }
-        for triple in &self.layout.triples {
-            let shape = TripleShape::new(&self.layout, triple);
-            count(&mut self.cells[triple.start * k..], &|row| shape.cell(coded, row));
-        }
-        self.add_sums(coded, classes, &weights);
-    }
-
-    fn add_sums(&mut self, coded: &Coded, classes: &[u32], weights: &[i64]) {
-        let per_class = self.layout.sums();
-        let numbers = self.layout.numbers.len();
-        for (view, values) in [&coded.distances, &coded.normals].into_iter().enumerate() {
-            let start = view * per_class / 2;
-            for (row, (&class, &weight)) in classes.iter().zip(weights).enumerate() {
-                let sums = &mut self.sums[class as usize * per_class + start..][..per_class / 2];
-                let (of_numbers, rest) = sums.split_at_mut(numbers);
-                let (products, by_code) = rest.split_at_mut(numbers * (numbers + 1) / 2);
-                let mut products = products.iter_mut();
-                for (a, sum) in of_numbers.iter_mut().enumerate() {
-                    let x = i64::from(values[a][row]).wrapping_mul(weight);
-                    *sum = sum.wrapping_add(i128::from(x));
-                    for (b, sum) in values[..=a].iter().zip(&mut products) {
-                        *sum = sum.wrapping_add(i128::from(x) * i128::from(b[row]));
-                    }
-                }
-                let mut start = 0;
-                for &column in &self.layout.categories {
-                    let place = (start + coded.codes[column][row] as usize) * numbers;
-                    for (sum, x) in by_code[place..][..numbers].iter_mut().zip(values) {
-                        *sum = sum.wrapping_add(i128::from(x[row]) * i128::from(weight));
-                    }
-                    start += self.layout.codes[column];
-                }
-            }
-        }
     }
 
     /// Whether rows can have these sums: nothing is negative, every column counts every row of each class, and pairs and triples
