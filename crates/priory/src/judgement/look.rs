@@ -261,7 +261,7 @@ pub(crate) fn judgement_of(
         coded: on_grid.map(|on_grid| on_grid.grid.write(&batch, &rows)).unwrap_or_default(),
         factors: factor_terms(statistics, settings, &singles, &batch)?,
     };
-    Ok(judge(tier, &statistics.classes, &class_weights(statistics), &singles, on_grid, &sample))
+    Ok(judge(tier, &statistics.classes, &class_weights(statistics), &singles, on_grid, &sample, 1))
 }
 
 fn places_of_all(singles: &[Option<SingleCounts>], batch: &Batch, rows: &[u32]) -> Vec<Vec<u32>> {

@@ -11,6 +11,7 @@
 //! (`interactions`), G what the columns say as one cloud of points (`cloud`). No weight is negative. The terms come from sums of
 //! whole numbers on a `grid` that does not know the classes (`together`); the weights from one convex `fit`.
 
+mod blocks;
 pub(crate) mod cloud;
 mod fit;
 pub(crate) mod grid;
@@ -22,6 +23,7 @@ mod optimize;
 mod pool;
 mod rows;
 pub(crate) mod single;
+mod terms;
 mod tier;
 pub(crate) mod together;
 
