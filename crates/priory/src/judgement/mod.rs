@@ -26,6 +26,8 @@ pub(crate) mod single;
 mod terms;
 mod tier;
 pub(crate) mod together;
+#[cfg(test)]
+mod without_one;
 
 pub(crate) use grid::Grid;
 pub(crate) use judged::{Judged, TermOf};

@@ -218,7 +218,7 @@ impl<'a> Pool<'a> {
         let choice = self.choose_pairs(grid, together);
         let pairs = pairs_of(grid, together, choice.bins);
         let pairs = Interactions::new(grid.columns.len(), pairs, choice.strength, self.unit);
-        self.fit.parts.push(pairs.without_one(self.sample, self.fit.rows(), self.fit.threads));
+        self.fit.parts.push(pairs.without_one(self.sample, self.fit.threads));
         Some(choice)
     }
 
@@ -278,11 +278,9 @@ impl<'a> Pool<'a> {
         let mut best = (0.0, TRIPLE_STRENGTHS[0]);
         for strength in TRIPLE_STRENGTHS {
             triples = triples.with_strength(strength);
-            let terms = triples.without_one(self.sample, residuals.rows(), threads);
+            let sums = triples.sums_without_one(self.sample, residuals.rows(), threads);
             let gain = residuals.gain(1e-9, |row, u| {
-                for (class, u) in u[..classes - 1].iter_mut().enumerate() {
-                    *u = terms.sum(row * (classes - 1) + class);
-                }
+                u[..classes - 1].copy_from_slice(&sums[row * (classes - 1)..][..classes - 1]);
             });
             if gain > best.0 {
                 best = (gain, strength);
@@ -294,7 +292,7 @@ impl<'a> Pool<'a> {
             return None;
         }
         let triples = triples.with_strength(best.1);
-        self.fit.parts.push(triples.without_one(self.sample, self.fit.rows(), threads));
+        self.fit.parts.push(triples.without_one(self.sample, threads));
         Some(best.1)
     }
 

@@ -2,15 +2,14 @@
 
 use std::ops::Range;
 
-use crate::judgement::OnGrid;
 use crate::judgement::blocks::in_blocks;
 use crate::judgement::bound;
 use crate::judgement::cloud::Cloud;
 use crate::judgement::fit::Part;
 use crate::judgement::grid::Coded;
-use crate::judgement::interactions::{Interaction, Shape, pairs_of, triples_of};
-use crate::judgement::pool::{Judgement, NEVER_MET, PairChoice};
-use crate::judgement::single::{SingleCounts, SingleTable};
+use crate::judgement::interactions::{Interaction, Shape};
+use crate::judgement::pool::NEVER_MET;
+use crate::judgement::single::SingleTable;
 
 /// Rows that were learnt, for the fit: in an order that follows from what they hold.
 pub(crate) struct Sample {
@@ -44,57 +43,6 @@ impl Sample {
             class_weights.iter().enumerate().map(left).collect::<Vec<f64>>()
         };
         self.own.iter().zip(&self.weights).flat_map(of_row).collect()
-    }
-}
-
-/// All terms of a judgement, ready to be asked about rows that were learnt.
-#[cfg(test)]
-pub(crate) struct Terms {
-    columns: Vec<Option<SingleTable>>,
-    /// Pairs and triples, if there are any.
-    interactions: Vec<Interactions>,
-    clouds: Vec<Cloud>,
-    doubt: f64,
-}
-
-#[cfg(test)]
-impl Terms {
-    /// The terms that a judgement is about; `unit` is the mean weight of a row. `None` if it is not a judgement of such counts.
-    pub(crate) fn new(
-        singles: &[Option<SingleCounts>],
-        on_grid: Option<&OnGrid>,
-        judgement: &Judgement,
-        unit: f64,
-    ) -> Option<Self> {
-        let columns = singles.iter().zip(&judgement.shrinkages);
-        let columns = columns.map(|(counts, shrinkage)| Some(counts.as_ref()?.table((*shrinkage)?, unit)));
-        let (mut interactions, mut clouds) = (Vec::new(), Vec::new());
-        if let Some(OnGrid { grid, sums }) = on_grid {
-            let size = grid.columns.len();
-            if let Some(PairChoice { bins, strength }) = judgement.pairs {
-                interactions.push(Interactions::new(size, pairs_of(grid, sums, bins), strength, unit));
-            }
-            if let Some(strength) = judgement.triples {
-                interactions.push(Interactions::new(size, triples_of(sums), strength, unit));
-            }
-            for &(members, covariance) in &judgement.clouds {
-                clouds.push(Cloud::of(grid, sums, members, covariance)?);
-            }
-        }
-        Some(Terms { columns: columns.collect(), interactions, clouds, doubt: judgement.doubt })
-    }
-
-    /// What all terms say of each row without the row, in the order of the weights of a judgement.
-    pub(crate) fn without_one(&self, sample: &Sample, log_prior: &[f64], threads: usize) -> Vec<Part> {
-        let (rows, classes) = (sample.own.len(), log_prior.len() / sample.own.len().max(1));
-        let mut parts = vec![columns_without_one(&self.columns, sample, classes)];
-        let interactions = self.interactions.iter();
-        parts.extend(interactions.map(|interactions| interactions.without_one(sample, rows, threads)));
-        if !self.clouds.is_empty() {
-            let clouds: Vec<&Cloud> = self.clouds.iter().collect();
-            parts.push(clouds_without_one(&clouds, sample, log_prior, self.doubt, threads));
-        }
-        parts
     }
 }
 
@@ -170,31 +118,58 @@ impl Interactions {
         strength: f64,
         unit: f64,
     ) -> Self {
-        Interactions { columns, of: of.collect(), tables: Vec::new(), strength, unit }.with_strength(strength)
+        let of: Vec<(Shape, Interaction)> = of.collect();
+        let table = |(shape, interaction): &(Shape, Interaction)| {
+            let terms = interaction.table(shape, strength, 0.0);
+            let own = interaction.table(shape, strength, unit);
+            Table { lost: terms.iter().zip(own).map(|(with, without)| with - without).collect(), terms }
+        };
+        let tables = of.iter().map(table).collect();
+        Interactions { columns, of, tables, strength, unit }
     }
 
     /// The same, shrunk with another strength.
-    pub(crate) fn with_strength(mut self, strength: f64) -> Self {
-        let table = |(shape, interaction): &(Shape, Interaction)| {
-            let terms = interaction.table(shape, strength, 0.0);
-            let own = interaction.table(shape, strength, self.unit);
-            Table { lost: terms.iter().zip(own).map(|(with, without)| with - without).collect(), terms }
-        };
-        self.tables = self.of.iter().map(table).collect();
-        self.strength = strength;
-        self
+    pub(crate) fn with_strength(self, strength: f64) -> Self {
+        if strength == self.strength {
+            self
+        } else {
+            Interactions::new(self.columns, self.of.into_iter(), strength, self.unit)
+        }
     }
 
-    /// What each column says together with others, of each of the first rows without the row.
-    pub(crate) fn without_one(&self, sample: &Sample, rows: usize, threads: usize) -> Part {
-        let blocks = in_blocks(rows, threads, |block| interleave(&self.of_block(sample, block)));
+    /// What each column says together with others, of every row without the row.
+    pub(crate) fn without_one(&self, sample: &Sample, threads: usize) -> Part {
+        let blocks = in_blocks(sample.own.len(), threads, |block| {
+            let mut values = vec![vec![0.0; block.len() * self.last_class()]; self.columns];
+            self.of_block(sample, block, |shape, u| {
+                for &column in shape.columns() {
+                    values[column].iter_mut().zip(u).for_each(|(sum, u)| *sum += u);
+                }
+            });
+            interleave(&values)
+        });
         Part::new(blocks.concat(), self.columns, false)
     }
 
-    fn of_block(&self, sample: &Sample, block: Range<usize>) -> Vec<Vec<f64>> {
-        let Some((_, first)) = self.of.first() else { return vec![Vec::new(); self.columns] };
-        let (classes, last) = (first.classes, first.classes - 1);
-        let mut values = vec![vec![0.0; block.len() * last]; self.columns];
+    /// What all columns say together, of each of the first rows without the row: for each class but the last, less what
+    /// they say for the last.
+    pub(crate) fn sums_without_one(&self, sample: &Sample, rows: usize, threads: usize) -> Vec<f64> {
+        let blocks = in_blocks(rows, threads, |block| {
+            let mut sums = vec![0.0; block.len() * self.last_class()];
+            self.of_block(sample, block, |_, u| sums.iter_mut().zip(u).for_each(|(sum, u)| *sum += u));
+            sums
+        });
+        blocks.concat()
+    }
+
+    fn last_class(&self) -> usize {
+        self.of.first().map_or(0, |(_, interaction)| interaction.classes - 1)
+    }
+
+    /// Does something with what each pair or triple says of a block of rows, without each row.
+    fn of_block(&self, sample: &Sample, block: Range<usize>, mut with: impl FnMut(&Shape, &[f64])) {
+        let last = self.last_class();
+        let classes = last + 1;
         let mut u = vec![0.0; block.len() * last];
         for ((shape, interaction), table) in self.of.iter().zip(&self.tables) {
             for (place, row) in block.clone().enumerate() {
@@ -208,11 +183,8 @@ impl Interactions {
                 };
                 without_lost(terms, own, lost, &mut u[place * last..][..last]);
             }
-            for &column in shape.columns() {
-                values[column].iter_mut().zip(&u).for_each(|(sum, u)| *sum += u);
-            }
+            with(shape, &u);
         }
-        values
     }
 }
 
