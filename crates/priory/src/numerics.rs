@@ -1,6 +1,8 @@
 //! Logarithms and exponentials for inner loops: the same bits on every platform, no branches, so that the compiler can take
 //! several at once. And the order of numbers as that of whole numbers.
 
+use crate::moments::engine::vectorized;
+
 /// ln 2 in two parts, the first with enough zeros at its end to be multiplied by an exponent without rounding.
 const LN_2_HIGH: f64 = 6.931_471_803_691_238e-1;
 const LN_2_LOW: f64 = 1.908_214_929_270_587_7e-10;
@@ -42,6 +44,19 @@ pub(crate) fn ln(x: f64) -> f64 {
     }
     let (exponent, m) = split(x);
     ln_from(exponent, m - 1.0)
+}
+
+/// Replaces each x, which is positive, finite and normal, by ln x.
+pub(crate) fn ln_each(xs: &mut [f64]) {
+    vectorized(
+        #[inline(always)]
+        move || {
+            for x in xs {
+                let (exponent, m) = split(*x);
+                *x = ln_from(exponent, m - 1.0);
+            }
+        },
+    );
 }
 
 /// Up to here ln(1 + x) is [`ln_1p_small`].

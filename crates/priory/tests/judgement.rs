@@ -224,6 +224,64 @@ fn a_judged_model_predicts_better_than_a_plain_one() {
     }
 }
 
+/// Rows of so many numbers and as many categories that know nothing of the two classes, one of which is rarer.
+fn noise(seed: u64, rows: usize, columns: usize) -> (Schema, Batch) {
+    let column = |i: usize| {
+        Column::new(format!("x{i}"), if i.is_multiple_of(2) { Kind::Number } else { Kind::Category })
+    };
+    let schema = Schema::new("class", (0..2 * columns).map(column).collect()).unwrap();
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut next = move || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 11) as f64 / (1_u64 << 53) as f64
+    };
+    let mut batch = Batch::new(&schema);
+    for _ in 0..rows {
+        let class = if next() < 0.3 { "rare" } else { "frequent" };
+        let values = (0..2 * columns).map(|i| match i.is_multiple_of(2) {
+            true => Value::Number(next() * next()),
+            false => Value::Category(["a", "b", "c", "d"][(next() * 4.0) as usize]),
+        });
+        batch.push(Some(class), 1.0, &values.collect::<Vec<_>>()).unwrap();
+    }
+    (schema, batch)
+}
+
+#[test]
+fn noise_moves_no_probability_far_from_the_prior() {
+    let mut ratios = Vec::new();
+    for (rows, columns) in [(60, 4), (100, 10), (200, 3), (300, 10)] {
+        for seed in 20..23 {
+            let (schema, train) = noise(seed, rows, columns);
+            let mut learnt = Learnt::new(Judging::Auto.start(&schema), Settings::default());
+            learnt.learn(&train).unwrap();
+            learnt.judge(Judging::Tier(Tier::Full), 2).unwrap();
+            let model = learnt.estimate().unwrap();
+            let rows_of_rare = train
+                .classes
+                .codes
+                .iter()
+                .filter(|&&code| train.classes.values.name(code as usize - 1) == "rare")
+                .count();
+            let rare = rows_of_rare as f64 / rows as f64;
+            // Against the shares of the classes, the divergence is what is lost where rows say nothing.
+            let (_, test) = noise(seed + 100, 500, columns);
+            let scored = model.score(&test).unwrap().normalize();
+            let divergence = |row: usize| {
+                let p = scored.row(row)[1];
+                rare * (rare / p).ln() + (1.0 - rare) * ((1.0 - rare) / (1.0 - p)).ln()
+            };
+            let entropy = -rare * rare.ln() - (1.0 - rare) * (1.0 - rare).ln();
+            let lost = (0..500).map(divergence).sum::<f64>() / 500.0;
+            assert!(lost < 0.05 * entropy, "{rows} rows, {columns} columns: {lost} of {entropy}");
+            ratios.push(lost / entropy);
+        }
+    }
+    assert!(ratios.iter().sum::<f64>() / (ratios.len() as f64) < 0.01, "{ratios:?}");
+}
+
 #[test]
 fn columns_that_repeat_each_other_share_their_weight() {
     let columns = (0..50).map(|i| Column::new(format!("x{i}"), Kind::Number)).collect();

@@ -15,10 +15,14 @@
 //! Without a row d away from the mean of its class, the scatter of the class is S − w n/(n − w) ddᵀ, so that its inverse and
 //! determinant follow from dᵀ M⁻¹ d (Sherman and Morrison) without another inversion.
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 
 use crate::judgement::grid::{Coded, Grid, UNIT};
 use crate::judgement::together::{Layout, Together, View, coarser};
+use crate::moments::engine::vectorized;
+use crate::numerics;
 
 /// Which columns make up a cloud, and how.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -179,24 +183,33 @@ impl Coordinates {
         (sum, square)
     }
 
-    /// The coordinates of a row that are not zero, as they are looked up in a [`Form`]: numbers with their values, and one for
-    /// each code.
-    fn read(&self, coded: &Coded, row: usize, active: &mut Vec<(usize, f64)>) {
-        active.clear();
+    /// Where a row is.
+    fn read(&self, coded: &Coded, row: usize, point: &mut Point) {
+        point.numbers.clear();
+        point.codes.clear();
         if let Some(view) = self.view {
             let values = match view {
                 View::Distances => &coded.distances,
                 View::Normals => &coded.normals,
             };
-            active.extend(values.iter().enumerate().map(|(i, column)| (i, f64::from(column[row]) / UNIT)));
+            point.numbers.extend(values.iter().map(|column| f64::from(column[row]) / UNIT));
         }
         for block in &self.blocks {
             let code = coarser(coded.codes[block.column][row], block.shift);
             if code != 0 {
-                active.push((block.start + code - 1, 1.0));
+                point.codes.push(block.start + code - 1);
             }
         }
     }
+}
+
+/// A row as it is looked up in a [`Form`].
+#[derive(Debug, Default)]
+pub(crate) struct Point {
+    /// The first coordinates.
+    numbers: Vec<f64>,
+    /// Those of the others that are one; the rest is zero.
+    codes: Vec<usize>,
 }
 
 /// The weight of the rows of a class for each pair of codes of two columns, the earlier of which comes first in the grid.
@@ -261,8 +274,9 @@ pub(crate) struct Cloud {
     weights: Vec<f64>,
     /// One for all classes, or one for each.
     forms: Vec<Form>,
-    /// df of each class.
+    /// df of each class, and what follows from it.
     freedom: Vec<f64>,
+    spreads: Vec<Spread>,
     /// How much of W is in M.
     share_of_within: f64,
     is_shared: bool,
@@ -281,6 +295,18 @@ struct Form {
 }
 
 impl Cloud {
+    /// Of some columns of a grid; `None` if the matrix cannot be inverted.
+    pub(crate) fn of(
+        grid: &Grid,
+        together: &Together,
+        members: Members,
+        covariance: Covariance,
+    ) -> Option<Self> {
+        let with_own = matches!(covariance, Covariance::Own { .. });
+        let coordinates = Coordinates::new(grid, together.layout(), members);
+        Cloud::new(&Scatter::new(coordinates, together, with_own), covariance)
+    }
+
     /// `None` if the matrix cannot be inverted.
     pub(crate) fn new(scatter: &Scatter, covariance: Covariance) -> Option<Self> {
         Cloud::with_total(scatter, covariance, scatter.weights.iter().sum())
@@ -313,6 +339,7 @@ impl Cloud {
         Some(Cloud {
             forms: forms.collect::<Option<_>>()?,
             coordinates: scatter.coordinates.clone(),
+            spreads: scatter.weights.iter().zip(&freedom).map(|(&w, &df)| Spread::new(size, w, df)).collect(),
             weights: scatter.weights.clone(),
             freedom,
             share_of_within,
@@ -330,79 +357,119 @@ impl Cloud {
     }
 
     /// The log-density of a row in each class, but for what the classes share.
-    pub(crate) fn score(
-        &self,
-        coded: &Coded,
-        row: usize,
-        active: &mut Vec<(usize, f64)>,
-        scores: &mut [f64],
-    ) {
-        self.coordinates.read(coded, row, active);
-        let shared = if self.is_shared { self.forms[0].square(active) } else { 0.0 };
+    pub(crate) fn score(&self, coded: &Coded, row: usize, point: &mut Point, scores: &mut [f64]) {
+        self.coordinates.read(coded, row, point);
+        let shared = if self.is_shared { self.forms[0].square(point) } else { 0.0 };
         for (class, score) in scores.iter_mut().enumerate() {
             let form = self.form(class);
-            let square = if self.is_shared { shared } else { form.square(active) };
-            let distance = square - 2.0 * form.with_mean(active, class) + form.constant(class, class);
-            *score = self.ln(distance, form.log_determinant, self.weights[class], self.freedom[class]);
+            let square = if self.is_shared { shared } else { form.square(point) };
+            let distance = square - 2.0 * form.with_mean(point, class) + form.constant(class, class);
+            *score = self.spreads[class].ln(distance) - 0.5 * form.log_determinant;
         }
     }
 
-    /// The same without the row, which is of this class and weight.
-    pub(crate) fn score_without(
+    /// The same for some rows that were learnt, each without itself; their classes and weights are these.
+    pub(crate) fn scores_without(
         &self,
         coded: &Coded,
-        row: usize,
-        own: usize,
-        weight: f64,
-        active: &mut Vec<(usize, f64)>,
-        scores: &mut [f64],
-    ) {
-        self.coordinates.read(coded, row, active);
+        own: &[u32],
+        weights: &[f64],
+        rows: Range<usize>,
+    ) -> Vec<f64> {
+        let classes = self.weights.len();
+        let mut scores = vec![0.0; rows.len() * classes];
+        let points = rows.clone().map(|row| {
+            let mut point = Point::default();
+            self.coordinates.read(coded, row, &mut point);
+            point
+        });
+        let points: Vec<Point> = points.collect();
+        let squares_of = |form: &Form| points.iter().map(|point| form.square(point)).collect();
+        let mut squares: Vec<f64> = squares_of(&self.forms[0]);
+        for class in 0..classes {
+            if class > 0 && !self.is_shared {
+                squares = squares_of(&self.forms[class]);
+            }
+            // Most rows weigh the same.
+            let usual = (weights[rows.start], self.spread_without(class, weights[rows.start]));
+            for (place, row) in rows.clone().enumerate() {
+                let spread = match (own[row] as usize == class, weights[row] == usual.0) {
+                    (false, _) => self.spreads[class],
+                    (true, true) => usual.1,
+                    (true, false) => self.spread_without(class, weights[row]),
+                };
+                let row_is = (own[row] as usize, weights[row]);
+                scores[place * classes + class] =
+                    self.score_without(&points[place], squares[place], class, row_is, spread);
+            }
+        }
+        scores
+    }
+
+    /// How far a class is spread without a row of this weight.
+    fn spread_without(&self, class: usize, weight: f64) -> Spread {
+        let freedom = match self.is_shared {
+            true => self.freedom[class],
+            false => (self.freedom[class] - weight).max(1.0),
+        };
+        Spread::new(self.coordinates.size, self.weights[class] - weight, freedom)
+    }
+
+    /// The log-density of a point in a class, without the point, which is of class `own` and this weight; `square` is xᵀ M⁻¹ x.
+    fn score_without(
+        &self,
+        point: &Point,
+        square: f64,
+        class: usize,
+        (own, weight): (usize, f64),
+        spread: Spread,
+    ) -> f64 {
+        let form = self.form(class);
         let left = self.weights[own] - weight;
         let growth = if left > 1e-9 * self.weights[own] { self.weights[own] / left } else { 1.0 };
-        let shared = if self.is_shared { self.forms[0].square(active) } else { 0.0 };
-        for (class, score) in scores.iter_mut().enumerate() {
-            let form = self.form(class);
-            let square = if self.is_shared { shared } else { form.square(active) };
-            let (to_own, to_class) = (form.with_mean(active, own), form.with_mean(active, class));
-            let from_own = square - 2.0 * to_own + form.constant(own, own);
-            let in_own_scatter = if class == own && !self.is_shared { 1.0 } else { 0.0 };
-            let lost = weight * growth * (self.share_of_within + in_own_scatter);
-            let left_of_determinant = (1.0 - lost * from_own).max(1e-3);
-            let (distance, weight, freedom) = if class == own {
-                let distance = growth * growth * from_own / left_of_determinant;
-                let freedom = if self.is_shared {
-                    self.freedom[class]
-                } else {
-                    (self.freedom[class] - weight).max(1.0)
-                };
-                (distance, left, freedom)
-            } else {
-                let distance = square - 2.0 * to_class + form.constant(class, class);
-                let between = square - to_own - to_class + form.constant(own, class);
-                (
-                    distance + lost * between * between / left_of_determinant,
-                    self.weights[class],
-                    self.freedom[class],
-                )
-            };
-            let log_determinant = match self.is_shared {
-                true => form.log_determinant,
-                false => form.log_determinant + libm::log(left_of_determinant),
-            };
-            *score = self.ln(distance, log_determinant, weight, freedom);
-        }
+        let to_own = form.with_mean(point, own);
+        let from_own = square - 2.0 * to_own + form.constant(own, own);
+        let in_own_scatter = if class == own && !self.is_shared { 1.0 } else { 0.0 };
+        let lost = weight * growth * (self.share_of_within + in_own_scatter);
+        let left_of_determinant = (1.0 - lost * from_own).max(1e-3);
+        let log_determinant = match self.is_shared {
+            true => form.log_determinant,
+            false => form.log_determinant + numerics::ln(left_of_determinant),
+        };
+        let distance = if class == own {
+            growth * growth * from_own / left_of_determinant
+        } else {
+            let to_class = form.with_mean(point, class);
+            let between = square - to_own - to_class + form.constant(own, class);
+            let distance = square - 2.0 * to_class + form.constant(class, class);
+            distance + lost * between * between / left_of_determinant
+        };
+        spread.ln(distance) - 0.5 * log_determinant
+    }
+}
+
+/// What the log-density depends on beside distance and determinant.
+#[derive(Debug, Clone, Copy)]
+struct Spread {
+    /// lnΓ((df + D)/2) − lnΓ(df/2) − D/2 ln((κ + 1)/κ).
+    constant: f64,
+    /// (df + D)/2 and κ/(κ + 1).
+    half: f64,
+    share: f64,
+}
+
+impl Spread {
+    fn new(size: usize, weight: f64, freedom: f64) -> Self {
+        let (size, weight) = (size as f64, weight.max(0.3));
+        let half = 0.5 * (freedom + size);
+        let constant = libm::lgamma(half)
+            - libm::lgamma(0.5 * freedom)
+            - 0.5 * size * libm::log((weight + 1.0) / weight);
+        Spread { constant, half, share: weight / (weight + 1.0) }
     }
 
-    fn ln(&self, distance: f64, log_determinant: f64, weight: f64, freedom: f64) -> f64 {
-        let size = self.coordinates.size as f64;
-        let weight = weight.max(0.3);
-        let half = 0.5 * (freedom + size);
-        libm::lgamma(half)
-            - libm::lgamma(0.5 * freedom)
-            - 0.5 * log_determinant
-            - 0.5 * size * libm::log((weight + 1.0) / weight)
-            - half * libm::log1p(weight / (weight + 1.0) * distance.max(0.0))
+    fn ln(self, distance: f64) -> f64 {
+        self.constant - self.half * numerics::ln(1.0 + self.share * distance.max(0.0))
     }
 }
 
@@ -445,21 +512,33 @@ impl Form {
         Some(Form { quadratic, linear, constant, log_determinant })
     }
 
-    /// xᵀ M⁻¹ x of a row.
-    fn square(&self, active: &[(usize, f64)]) -> f64 {
-        let size = self.linear[0].len();
-        let mut sum = 0.0;
-        for (i, &(a, x)) in active.iter().enumerate() {
-            let row = &self.quadratic[a * size..][..size];
-            let before: f64 = active[..i].iter().map(|&(b, y)| row[b] * y).sum();
-            sum += x * (2.0 * before + row[a] * x);
-        }
-        sum
+    /// xᵀ M⁻¹ x of a point.
+    fn square(&self, point: &Point) -> f64 {
+        let (size, numbers) = (self.linear[0].len(), point.numbers.len());
+        let quadratic = &self.quadratic;
+        vectorized(
+            #[inline(always)]
+            move || {
+                let mut sum = 0.0;
+                for (a, &x) in point.numbers.iter().enumerate() {
+                    let row = &quadratic[a * size..][..=a];
+                    sum += x * (2.0 * dot(&row[..a], &point.numbers[..a]) + row[a] * x);
+                }
+                for (i, &code) in point.codes.iter().enumerate() {
+                    let row = &quadratic[code * size..][..size];
+                    let before: f64 = point.codes[..i].iter().map(|&other| row[other]).sum();
+                    sum += 2.0 * (dot(&row[..numbers], &point.numbers) + before) + row[code];
+                }
+                sum
+            },
+        )
     }
 
-    /// xᵀ M⁻¹ μ of a row and the mean of a class.
-    fn with_mean(&self, active: &[(usize, f64)], class: usize) -> f64 {
-        active.iter().map(|&(a, x)| self.linear[class][a] * x).sum()
+    /// xᵀ M⁻¹ μ of a point and the mean of a class.
+    fn with_mean(&self, point: &Point, class: usize) -> f64 {
+        let linear = &self.linear[class];
+        let of_codes: f64 = point.codes.iter().map(|&code| linear[code]).sum();
+        dot(&linear[..point.numbers.len()], &point.numbers) + of_codes
     }
 
     fn constant(&self, a: usize, b: usize) -> f64 {
@@ -476,14 +555,30 @@ impl Block {
     }
 }
 
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
+/// Σ x y, in an order that lets the compiler take eight products at once.
+#[inline(always)]
+fn dot(x: &[f64], y: &[f64]) -> f64 {
+    let mut sums = [0.0; 8];
+    let (x, y) = (x.chunks_exact(8), y.chunks_exact(8));
+    let rest: f64 = x.remainder().iter().zip(y.remainder()).map(|(x, y)| x * y).sum();
+    for (x, y) in x.zip(y) {
+        (0..8).for_each(|i| sums[i] += x[i] * y[i]);
+    }
+    sums.iter().sum::<f64>() + rest
 }
 
 /// The inverse of a symmetric positive matrix and the logarithm of its determinant; `None` if it is not positive.
 ///
 /// M = L Lᵀ (Cholesky), and M⁻¹ = L⁻ᵀ L⁻¹.
-fn invert(mut matrix: Vec<f64>, size: usize) -> Option<(Vec<f64>, f64)> {
+fn invert(matrix: Vec<f64>, size: usize) -> Option<(Vec<f64>, f64)> {
+    vectorized(
+        #[inline(always)]
+        move || invert_in_any_way(matrix, size),
+    )
+}
+
+#[inline(always)]
+fn invert_in_any_way(mut matrix: Vec<f64>, size: usize) -> Option<(Vec<f64>, f64)> {
     let mut log_determinant = 0.0;
     for i in 0..size {
         let (above, own) = matrix.split_at_mut(i * size);
@@ -563,17 +658,16 @@ mod tests {
         let (grid, all) = (grid(), sums(None));
         let coordinates = |together: &Together| Coordinates::new(&grid, together.layout(), Members::Codes(8));
         let scatter = Scatter::new(coordinates(&all), &all, true);
-        let (mut active, mut found, mut expected) = (Vec::new(), vec![0.0; 2], vec![0.0; 2]);
+        let (mut point, mut expected) = (Point::default(), vec![0.0; 2]);
         for covariance in [Covariance::Shared { ridge: 0.05 }, Covariance::Own { rows: 0.5, ridge: 0.3 }] {
             let cloud = Cloud::new(&scatter, covariance).unwrap();
-            for (row, own) in CLASSES.into_iter().enumerate() {
-                let own = own as usize;
+            for row in 0..ROWS.len() {
                 let left = sums(Some(row));
                 let left_scatter = Scatter::new(coordinates(&left), &left, true);
                 let refitted = Cloud::with_total(&left_scatter, covariance, ROWS.len() as f64).unwrap();
                 let rows = coded(&ROWS);
-                cloud.score_without(&rows, row, own, 1.0, &mut active, &mut found);
-                refitted.score(&rows, row, &mut active, &mut expected);
+                let found = cloud.scores_without(&rows, &CLASSES, &[1.0; ROWS.len()], row..row + 1);
+                refitted.score(&rows, row, &mut point, &mut expected);
                 for (found, expected) in found.iter().zip(&expected) {
                     assert!(
                         (found - expected).abs() < 1e-10,

@@ -13,12 +13,13 @@
 //! Without a row, its own class has one row less in n(a, b, class) and in n(class), and everything else stays. To leave the row
 //! out of P(a | class), which stands below, would raise the true class of every row, and weights would be fitted to that.
 
-use crate::judgement::grid::Coded;
+use crate::judgement::grid::{Coded, Grid};
 use crate::judgement::together::{Layout, Pair, Together, Triple, TripleShape, coarse_codes, coarser};
+use crate::numerics::ln_each;
 
 /// Counts of the cells of two or three columns, ready to be shrunk.
 pub(crate) struct Interaction {
-    classes: usize,
+    pub(crate) classes: usize,
     /// n(cell, class) / P(cell | class) under independence, and P itself.
     counts: Vec<f64>,
     expected: Vec<f64>,
@@ -101,12 +102,7 @@ impl Interaction {
         Interaction { classes, shared: shared.collect(), counts, expected, totals }
     }
 
-    pub(crate) fn cells(&self) -> usize {
-        self.shared.len()
-    }
-
-    /// u of a cell and class, or with `weight` for one of the class's own rows without the row.
-    #[inline]
+    /// u of a class for one of its own rows of this weight, without the row.
     pub(crate) fn ln(&self, cell: usize, class: usize, strength: f64, weight: f64) -> f64 {
         let place = cell * self.classes + class;
         let count = (self.counts[place] - weight).max(0.0) / self.expected[place];
@@ -114,27 +110,22 @@ impl Interaction {
         libm::log((count + strength * self.shared[cell]) / (total + strength))
     }
 
-    /// u of a cell for each class, without a row of this class and weight; `table` is what [`table`](Self::table) gives under the
-    /// same strength.
-    pub(crate) fn without(
-        &self,
-        table: &[f64],
-        cell: usize,
-        strength: f64,
-        own: usize,
-        weight: f64,
-    ) -> Vec<f64> {
-        let mut terms = table[cell * self.classes..][..self.classes].to_vec();
-        terms[own] = self.ln(cell, own, strength, weight);
-        terms
-    }
-
-    /// u of every cell, classes side by side; zero where a value is missing.
-    pub(crate) fn table(&self, strength: f64, is_known: impl Fn(usize) -> bool) -> Vec<f64> {
-        let mut table = vec![0.0; self.counts.len()];
-        for cell in (0..self.cells()).filter(|&cell| is_known(cell)) {
-            for class in 0..self.classes {
-                table[cell * self.classes + class] = self.ln(cell, class, strength, 0.0);
+    /// u of every cell, classes side by side; zero where a value is missing. With a weight, u of each class for one of its own
+    /// rows of this weight, without the row.
+    pub(crate) fn table(&self, shape: &Shape, strength: f64, weight: f64) -> Vec<f64> {
+        let cells = self.counts.chunks_exact(self.classes).zip(self.expected.chunks_exact(self.classes));
+        let mut table = Vec::with_capacity(self.counts.len());
+        for ((counts, expected), shared) in cells.zip(&self.shared) {
+            let classes = counts.iter().zip(expected).zip(&self.totals);
+            table.extend(classes.map(|((count, expected), total)| {
+                let count = (count - weight).max(0.0) / expected;
+                (count + strength * shared) / ((total - weight).max(0.0) + strength)
+            }));
+        }
+        ln_each(&mut table);
+        for (cell, terms) in table.chunks_exact_mut(self.classes).enumerate() {
+            if !shape.is_known(cell) {
+                terms.fill(0.0);
             }
         }
         table
@@ -155,40 +146,77 @@ fn shares_of(of_code: &[f64], totals: &[f64]) -> Vec<f64> {
     shares
 }
 
-/// How the codes of two columns become the cell of a pair.
+/// How the codes of two or three columns of the grid become a cell.
 #[derive(Debug, Clone)]
-pub(crate) struct PairShape {
-    pub(crate) columns: [usize; 2],
-    pub(crate) shifts: [u32; 2],
-    width: usize,
+pub(crate) enum Shape {
+    Pair { columns: [usize; 2], shifts: [u32; 2], width: usize },
+    Triple(TripleShape),
 }
 
-impl PairShape {
-    pub(crate) fn new(layout: &Layout, pair: &Pair, shifts: [u32; 2]) -> Self {
-        PairShape {
-            columns: pair.columns,
-            shifts,
-            width: coarse_codes(layout.codes[pair.columns[1]], shifts[1]),
+impl Shape {
+    /// Of a pair, with the codes of its columns shifted.
+    pub(crate) fn of_pair(layout: &Layout, pair: &Pair, shifts: [u32; 2]) -> Self {
+        let width = coarse_codes(layout.codes[pair.columns[1]], shifts[1]);
+        Shape::Pair { columns: pair.columns, shifts, width }
+    }
+
+    pub(crate) fn columns(&self) -> &[usize] {
+        match self {
+            Shape::Pair { columns, .. } => columns,
+            Shape::Triple(shape) => &shape.columns,
         }
     }
 
-    /// The cell of a row, unless a value is missing.
+    /// The cell of a row.
     #[inline]
-    pub(crate) fn cell(&self, coded: &Coded, row: usize) -> Option<usize> {
-        let [a, b] = self.columns;
-        let [a, b] =
-            [coarser(coded.codes[a][row], self.shifts[0]), coarser(coded.codes[b][row], self.shifts[1])];
-        (a != 0 && b != 0).then_some(a * self.width + b)
+    pub(crate) fn cell(&self, coded: &Coded, row: usize) -> usize {
+        match self {
+            Shape::Pair { columns: [a, b], shifts, width } => {
+                coarser(coded.codes[*a][row], shifts[0]) * width + coarser(coded.codes[*b][row], shifts[1])
+            }
+            Shape::Triple(shape) => shape.cell(coded, row),
+        }
     }
 
+    /// Whether all values of a cell are known.
     pub(crate) fn is_known(&self, cell: usize) -> bool {
-        cell / self.width != 0 && !cell.is_multiple_of(self.width)
+        match self {
+            Shape::Pair { width, .. } => cell / width != 0 && !cell.is_multiple_of(*width),
+            Shape::Triple(shape) => shape.is_known(cell),
+        }
     }
+}
+
+/// The shapes and the counts of all pairs, with their columns in at most so many bins.
+pub(crate) fn pairs_of(
+    grid: &Grid,
+    together: &Together,
+    bins: usize,
+) -> impl Iterator<Item = (Shape, Interaction)> {
+    let layout = together.layout();
+    layout.pairs.iter().map(move |pair| pair_of(grid, together, pair, bins))
+}
+
+/// The shape and the counts of a pair, with its columns in at most so many bins.
+pub(crate) fn pair_of(grid: &Grid, together: &Together, pair: &Pair, bins: usize) -> (Shape, Interaction) {
+    let shifts = pair.columns.map(|column| grid.columns[column].shift_to(bins));
+    (Shape::of_pair(together.layout(), pair, shifts), Interaction::of_pair(together, pair, shifts))
+}
+
+/// The shapes and the counts of all triples.
+pub(crate) fn triples_of(together: &Together) -> impl Iterator<Item = (Shape, Interaction)> {
+    let layout = together.layout();
+    layout.triples.iter().map(move |triple| {
+        (Shape::Triple(TripleShape::new(layout, triple)), Interaction::of_triple(together, triple))
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Two columns of two codes each, beside that of no value.
+    const SHAPE: Shape = Shape::Pair { columns: [0, 1], shifts: [0, 0], width: 3 };
 
     #[test]
     fn leaving_a_row_out_only_ever_lowers_its_class() {
@@ -198,13 +226,10 @@ mod tests {
             counts[cell * 2..][..2].copy_from_slice(&of_class);
         }
         let interaction = Interaction::new(counts, &[3, 3], 2);
-        for cell in [4, 5, 7, 8] {
-            for class in 0..2 {
-                for strength in [5.0, 80.0] {
-                    let with = interaction.ln(cell, class, strength, 0.0);
-                    assert!(interaction.ln(cell, class, strength, 1.0) <= with + 1e-15);
-                }
-            }
+        for strength in [5.0, 80.0] {
+            let with = interaction.table(&SHAPE, strength, 0.0);
+            let without = interaction.table(&SHAPE, strength, 1.0);
+            assert!(with.iter().zip(&without).all(|(with, without)| *without <= with + 1e-15));
         }
     }
 
@@ -216,7 +241,7 @@ mod tests {
         }
         let interaction = Interaction::new(counts, &[3, 3], 1);
         for cell in [4, 5, 7, 8] {
-            assert!(interaction.ln(cell, 0, 20.0, 0.0).abs() < 0.01);
+            assert!(interaction.table(&SHAPE, 20.0, 0.0)[cell].abs() < 0.01);
         }
     }
 }

@@ -140,7 +140,7 @@ pub(crate) fn judged(
         factors: factor_terms(statistics, settings, &singles, &batch)?,
     };
     let weights = class_weights(statistics);
-    let judgement = judge(tier, &statistics.classes, &weights, &singles, Some(&on_grid), &sample);
+    let judgement = judge(tier, &statistics.classes, &weights, &singles, Some(&on_grid), &sample, threads);
     Ok((on_grid, judgement))
 }
 

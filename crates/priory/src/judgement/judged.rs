@@ -3,14 +3,13 @@
 use crate::batch::Batch;
 use crate::families::FamilyStatistics;
 use crate::judgement::bound;
-use crate::judgement::cloud::{Cloud, Coordinates, Covariance, Members, Scatter};
+use crate::judgement::cloud::{Cloud, Members, Point};
 use crate::judgement::grid::{Coded, Grid};
-use crate::judgement::interactions::{Interaction, PairShape};
+use crate::judgement::interactions::{Interaction, Shape, pairs_of, triples_of};
 use crate::judgement::judge::{class_weights, singles_of};
-use crate::judgement::pool::{Judgement, NEVER_MET, log_prior};
+use crate::judgement::pool::{Judgement, NEVER_MET, PairChoice, log_prior};
 use crate::judgement::rows::places_of;
 use crate::judgement::single::Places;
-use crate::judgement::together::TripleShape;
 use crate::settings::Settings;
 use crate::statistics::Statistics;
 
@@ -22,8 +21,8 @@ pub(crate) struct Judged {
     log_prior: Vec<f64>,
     columns: Vec<Option<JudgedColumn>>,
     grid: Option<Grid>,
-    pairs: Vec<(PairShape, Vec<f64>)>,
-    triples: Vec<(TripleShape, Vec<f64>)>,
+    /// Pairs, then triples.
+    interactions: Vec<(Shape, Vec<f64>)>,
     clouds: Vec<(Members, Cloud, f64)>,
     /// The factors whose likelihoods are terms themselves, and their weights.
     pub(crate) factors: Vec<(usize, f64)>,
@@ -63,46 +62,30 @@ impl Judged {
             rest = left;
             Some(taken)
         };
-        let (mut pairs, mut triples, mut clouds) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut interactions, mut clouds) = (Vec::new(), Vec::new());
         if let Some((grid, together)) = together {
-            let layout = together.layout();
-            if let Some(choice) = judgement.pairs {
-                let weights = take(grid.columns.len())?;
-                for pair in &layout.pairs {
-                    let weight: f64 = pair.columns.iter().map(|&column| weights[column]).sum();
-                    if weight == 0.0 {
-                        continue;
-                    }
-                    let shifts = pair.columns.map(|column| grid.columns[column].shift_to(choice.bins));
-                    let shape = PairShape::new(layout, pair, shifts);
-                    let interaction = Interaction::of_pair(together, pair, shifts);
-                    let mut table = interaction.table(choice.strength, |cell| shape.is_known(cell));
+            let mut push = |weights: &[f64], (shape, interaction): (Shape, Interaction), strength: f64| {
+                let weight: f64 = shape.columns().iter().map(|&column| weights[column]).sum();
+                if weight > 0.0 {
+                    let mut table = interaction.table(&shape, strength, 0.0);
                     table.iter_mut().for_each(|u| *u *= weight);
-                    pairs.push((shape, table));
+                    interactions.push((shape, table));
                 }
+            };
+            if let Some(PairChoice { bins, strength }) = judgement.pairs {
+                let weights = take(grid.columns.len())?;
+                pairs_of(grid, together, bins).for_each(|pair| push(weights, pair, strength));
             }
             if let Some(strength) = judgement.triples {
                 let weights = take(grid.columns.len())?;
-                for triple in &layout.triples {
-                    let weight: f64 = triple.columns.iter().map(|&column| weights[column]).sum();
-                    if weight == 0.0 {
-                        continue;
-                    }
-                    let shape = TripleShape::new(layout, triple);
-                    let interaction = Interaction::of_triple(together, triple);
-                    let mut table = interaction.table(strength, |cell| shape.is_known(cell));
-                    table.iter_mut().for_each(|u| *u *= weight);
-                    triples.push((shape, table));
-                }
+                triples_of(together).for_each(|triple| push(weights, triple, strength));
             }
             let weights = take(judgement.clouds.len())?;
             for (&(members, covariance), &weight) in judgement.clouds.iter().zip(weights) {
                 if weight == 0.0 {
                     continue;
                 }
-                let with_own = matches!(covariance, Covariance::Own { .. });
-                let scatter = Scatter::new(Coordinates::new(grid, layout, members), together, with_own);
-                clouds.push((members, Cloud::new(&scatter, covariance)?, weight));
+                clouds.push((members, Cloud::of(grid, together, members, covariance)?, weight));
             }
         }
         // The fit knew classes by smoothed shares. Whatever prior the model has takes the place of their plain shares.
@@ -121,8 +104,7 @@ impl Judged {
             log_prior,
             columns,
             grid: together.map(|(grid, _)| grid.clone()),
-            pairs,
-            triples,
+            interactions,
             clouds,
             factors,
             offsets,
@@ -156,22 +138,15 @@ impl Judged {
                 add(&mut z[row * k..][..k], &column.table[place as usize * k..]);
             }
         }
-        for (shape, table) in &self.pairs {
-            for (row, z) in z.chunks_exact_mut(k).enumerate() {
-                if let Some(cell) = shape.cell(&read.coded, row) {
-                    add(z, &table[cell * k..]);
-                }
-            }
-        }
-        for (shape, table) in &self.triples {
+        for (shape, table) in &self.interactions {
             for (row, z) in z.chunks_exact_mut(k).enumerate() {
                 add(z, &table[shape.cell(&read.coded, row) * k..]);
             }
         }
-        let (mut active, mut scores) = (Vec::new(), vec![0.0; k]);
+        let (mut point, mut scores) = (Point::default(), vec![0.0; k]);
         for (_, cloud, weight) in &self.clouds {
             for (row, z) in z.chunks_exact_mut(k).enumerate() {
-                self.ask_cloud(cloud, *weight, &read.coded, row, &mut active, &mut scores);
+                self.ask_cloud(cloud, *weight, &read.coded, row, &mut point, &mut scores);
                 add(z, &scores);
             }
         }
@@ -184,10 +159,10 @@ impl Judged {
         weight: f64,
         coded: &Coded,
         row: usize,
-        active: &mut Vec<(usize, f64)>,
+        point: &mut Point,
         scores: &mut [f64],
     ) {
-        cloud.score(coded, row, active, scores);
+        cloud.score(coded, row, point, scores);
         bound(scores, &self.log_prior, self.doubt);
         scores.iter_mut().for_each(|score| *score *= weight);
     }
@@ -208,20 +183,16 @@ impl Judged {
             push(TermOf::Column { column, is_unseen: place == NEVER_MET }, values);
         }
         let column_of = |column: usize| self.grid.as_ref().map_or(0, |grid| grid.columns[column].column);
-        for (shape, table) in &self.pairs {
-            if let Some(cell) = shape.cell(&read.coded, row) {
-                push(TermOf::Together(shape.columns.map(column_of).to_vec()), &table[cell * k..]);
-            }
-        }
-        for (shape, table) in &self.triples {
+        for (shape, table) in &self.interactions {
             let cell = shape.cell(&read.coded, row);
             if shape.is_known(cell) {
-                push(TermOf::Together(shape.columns.map(column_of).to_vec()), &table[cell * k..]);
+                let columns = shape.columns().iter().map(|&column| column_of(column)).collect();
+                push(TermOf::Together(columns), &table[cell * k..]);
             }
         }
-        let (mut active, mut scores) = (Vec::new(), vec![0.0; k]);
+        let (mut point, mut scores) = (Point::default(), vec![0.0; k]);
         for (members, cloud, weight) in &self.clouds {
-            self.ask_cloud(cloud, *weight, &read.coded, row, &mut active, &mut scores);
+            self.ask_cloud(cloud, *weight, &read.coded, row, &mut point, &mut scores);
             push(TermOf::Cloud(members.describe(cloud.is_shared())), &scores);
         }
         terms

@@ -11,6 +11,7 @@
 //! (`interactions`), G what the columns say as one cloud of points (`cloud`). No weight is negative. The terms come from sums of
 //! whole numbers on a `grid` that does not know the classes (`together`); the weights from one convex `fit`.
 
+mod blocks;
 pub(crate) mod cloud;
 mod count;
 mod fit;
@@ -25,8 +26,11 @@ mod rows;
 mod sample;
 pub(crate) mod single;
 mod summary;
+mod terms;
 mod tier;
 pub(crate) mod together;
+#[cfg(test)]
+mod without_one;
 
 pub(crate) use grid::Grid;
 pub(crate) use judge::judged;

@@ -4,13 +4,15 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::judgement::bound;
+use crate::judgement::blocks::in_blocks;
 use crate::judgement::cloud::{Cloud, Coordinates, Covariance, Members, Scatter};
-use crate::judgement::fit::{Fit, LARGEST_WEIGHT, Part, Residuals, Weights, best_power};
-use crate::judgement::grid::{Coded, Grid};
-use crate::judgement::interactions::{Interaction, PairShape};
+use crate::judgement::fit::{Fit, LARGEST_WEIGHT, Residuals, Weights, best_power};
+use crate::judgement::grid::Grid;
+use crate::judgement::interactions::{pair_of, pairs_of, triples_of};
 use crate::judgement::single::{Shrinkage, SingleCounts, SingleTable};
-use crate::judgement::together::{Together, TripleShape, View};
+pub(crate) use crate::judgement::terms::Sample;
+use crate::judgement::terms::{Interactions, clouds_without_one, columns_without_one};
+use crate::judgement::together::{Together, View};
 use crate::judgement::{OnGrid, Tier};
 use crate::statistics::Statistics;
 use crate::vocabulary::Vocabulary;
@@ -51,6 +53,8 @@ pub(crate) struct Judgement {
     /// The strength of triples, if they are used.
     pub(crate) triples: Option<f64>,
     pub(crate) clouds: Vec<(Members, Covariance)>,
+    /// γ: how much of what the terms say is believed. It is part of the weights and offsets.
+    pub(crate) trust: f64,
     /// w, v, v³ and a, one after the other.
     pub(crate) weights: Vec<f64>,
     /// o, by the name of the class.
@@ -77,6 +81,7 @@ impl Judgement {
             && self.weights.len() == columns + of_grid * on_grid + self.clouds.len()
             && self.weights.iter().all(|weight| (0.0..=LARGEST_WEIGHT).contains(weight))
             && self.offsets.values().all(|offset| offset.abs() <= 1e3)
+            && (0.0..=1.0).contains(&self.trust)
             && self.doubt > 0.0
             && self.doubt < 1.0
     }
@@ -91,20 +96,6 @@ pub(crate) struct PairChoice {
     pub(crate) strength: f64,
 }
 
-/// Rows that were learnt, for the fit: in an order that follows from what they hold.
-pub(crate) struct Sample {
-    pub(crate) own: Vec<u32>,
-    pub(crate) weights: Vec<f64>,
-    /// How many rows hold the same.
-    pub(crate) copies: Vec<f64>,
-    /// Where each row stands in the counts of each column; `NOWHERE` if its value is missing.
-    pub(crate) places: Vec<Vec<u32>>,
-    pub(crate) coded: Coded,
-    /// Of factors whose likelihoods are terms themselves: the column that has their weight, and their terms without the row, the
-    /// classes of a row side by side.
-    pub(crate) factors: Vec<(usize, Vec<f64>)>,
-}
-
 /// The place of a missing value, and of one that was never met.
 pub(crate) const NOWHERE: u32 = u32::MAX;
 pub(crate) const NEVER_MET: u32 = u32::MAX - 1;
@@ -117,25 +108,29 @@ pub(crate) fn judge(
     singles: &[Option<SingleCounts>],
     on_grid: Option<&OnGrid>,
     sample: &Sample,
+    threads: usize,
 ) -> Judgement {
     let together = on_grid.filter(|on_grid| !on_grid.grid.columns.is_empty());
     let together = together.map(|on_grid| (&*on_grid.grid, &on_grid.sums));
     let full = together.filter(|_| tier == Tier::Full);
-    let mut pool = Pool::new(class_weights, singles, sample);
-    pool.add_columns();
-    let power = pool.common;
+    let mut pool = Pool::new(class_weights, sample, threads);
+    let shrinkages = pool.add_columns(singles);
     let pairs = together.and_then(|(grid, together)| pool.add_pairs(grid, together));
     let triples = full.filter(|_| pairs.is_some()).and_then(|(_, together)| pool.add_triples(together));
     let clouds = full.map(|(grid, together)| pool.add_clouds(grid, together)).unwrap_or_default();
-    let Weights { terms, offsets } = pool.fit.weights(power, STEPS);
+    pool.refit(STEPS);
+    let trust = pool.fit.trust(&pool.weights, pool.common, &sample.copies);
+    let Weights { mut terms, mut offsets } = pool.weights;
+    terms.iter_mut().chain(&mut offsets).for_each(|weight| *weight *= trust);
     Judgement {
         tier,
         rows: 0,
         fingerprint: 0,
-        shrinkages: pool.shrinkages,
+        shrinkages,
         pairs,
         triples,
         clouds,
+        trust,
         weights: terms,
         offsets: classes.names().map(str::to_owned).zip(offsets).collect(),
         doubt: pool.fit.doubt(),
@@ -148,119 +143,88 @@ pub(crate) fn log_prior(class_weights: &[f64]) -> Vec<f64> {
     class_weights.iter().map(|weight| libm::log((weight + 1.0) / total)).collect()
 }
 
+/// Terms are added one kind after the other, each chosen by what those before it leave to be explained.
 struct Pool<'a> {
     class_weights: &'a [f64],
-    singles: &'a [Option<SingleCounts>],
     sample: &'a Sample,
     /// The mean weight of a row.
     unit: f64,
-    shrinkages: Vec<Option<Shrinkage>>,
+    fit: Fit,
     /// The one weight that all columns would share.
     common: f64,
-    fit: Fit,
+    /// The best weights of the terms so far.
+    weights: Weights,
 }
 
 impl<'a> Pool<'a> {
-    fn new(class_weights: &'a [f64], singles: &'a [Option<SingleCounts>], sample: &'a Sample) -> Self {
-        let (classes, rows) = (class_weights.len(), sample.own.len());
-        let total = class_weights.iter().sum::<f64>() + classes as f64;
-        let mut prior = Vec::with_capacity(rows * classes);
-        for (&own, &weight) in sample.own.iter().zip(&sample.weights) {
-            for (class, &of_class) in class_weights.iter().enumerate() {
-                let left = if class == own as usize { of_class - weight } else { of_class };
-                prior.push(libm::log((left + 1.0).max(0.5) / (total - weight)));
-            }
-        }
+    fn new(class_weights: &'a [f64], sample: &'a Sample, threads: usize) -> Self {
+        let weights = sample.weights.iter().zip(&sample.copies);
         let fit = Fit {
-            classes,
+            classes: class_weights.len(),
             own: sample.own.clone(),
-            weights: sample
-                .weights
-                .iter()
-                .zip(&sample.copies)
-                .map(|(weight, copies)| weight * copies)
-                .collect(),
+            weights: weights.map(|(weight, copies)| weight * copies).collect(),
             learnt: sample.copies.iter().sum(),
-            log_prior: prior,
+            log_prior: sample.log_prior(class_weights),
             parts: Vec::new(),
+            threads,
         };
-        let unit = fit.weights.iter().sum::<f64>() / fit.learnt;
-        Pool { class_weights, singles, sample, unit, shrinkages: Vec::new(), common: 1.0, fit }
+        let weights = fit.start(1.0);
+        Pool { class_weights, sample, unit: sample.unit(), fit, common: 1.0, weights }
     }
 
-    /// Adds what each column says by itself.
-    fn add_columns(&mut self) {
-        let (classes, rows, columns) = (self.fit.classes, self.fit.rows(), self.singles.len());
-        let log_prior = log_prior(self.class_weights);
-        let mut values = vec![0.0; rows * classes * columns];
-        let mut sums = self.fit.log_prior.clone();
-        for (column, counts) in self.singles.iter().enumerate() {
-            let chosen = counts.as_ref().map(|counts| (counts, counts.choose(&log_prior, self.unit).0));
-            self.shrinkages.push(chosen.map(|(_, shrinkage)| shrinkage));
-            let Some((counts, shrinkage)) = chosen else { continue };
-            let table: SingleTable = counts.table(shrinkage, self.unit);
-            for (row, &place) in
-                self.sample.places[column].iter().enumerate().filter(|(_, place)| **place < NEVER_MET)
-            {
-                let own = self.sample.own[row] as usize;
-                for class in 0..classes {
-                    let term = match class == own {
-                        true => table.own(place as usize, class),
-                        false => table.row(place as usize)[class],
-                    };
-                    values[(row * classes + class) * columns + column] = term;
-                    sums[row * classes + class] += term;
-                }
-            }
-        }
-        for (column, terms) in &self.sample.factors {
-            for (cell, (&term, sum)) in terms.iter().zip(&mut sums).enumerate() {
-                values[cell * columns + column] = term;
-                *sum += term;
-            }
-        }
-        self.common = best_power(&sums, &self.fit.own, &self.fit.weights, classes).0;
-        self.fit.parts.push(Part::new(values, columns, classes, true));
+    /// Fits the weights of the terms so far again, in at most so many steps.
+    fn refit(&mut self, steps: usize) {
+        self.weights = self.fit.weights(&self.fit.weights, &self.weights, self.common, steps);
     }
 
     /// What the terms so far leave to be explained of the first rows.
-    fn residuals(&self) -> Residuals {
-        let weights = self.fit.weights(self.common, STEPS_TO_CHOOSE);
-        self.fit.residuals(&weights, self.fit.rows().min(ROWS_TO_CHOOSE))
+    fn residuals(&mut self) -> Residuals {
+        self.refit(STEPS_TO_CHOOSE);
+        self.fit.residuals(&self.weights, self.fit.rows().min(ROWS_TO_CHOOSE))
     }
 
     fn total(&self) -> f64 {
         self.class_weights.iter().sum()
     }
 
+    /// Adds what each column says by itself; how its counts are shrunk.
+    fn add_columns(&mut self, singles: &[Option<SingleCounts>]) -> Vec<Option<Shrinkage>> {
+        let log_prior = log_prior(self.class_weights);
+        let choose = |counts: &Option<SingleCounts>| Some(counts.as_ref()?.choose(&log_prior, self.unit).0);
+        let shrinkages: Vec<Option<Shrinkage>> = singles.iter().map(choose).collect();
+        let tables = singles.iter().zip(&shrinkages);
+        let tables: Vec<Option<SingleTable>> = tables
+            .map(|(counts, shrinkage)| Some(counts.as_ref()?.table((*shrinkage)?, self.unit)))
+            .collect();
+        let classes = self.fit.classes;
+        let part = columns_without_one(&tables, self.sample, classes);
+        let mut sums = self.fit.log_prior.clone();
+        for (row, sums) in sums.chunks_exact_mut(classes).enumerate() {
+            for (class, sum) in sums[..classes - 1].iter_mut().enumerate() {
+                *sum += part.sum(row * (classes - 1) + class);
+            }
+        }
+        self.common = best_power(&sums, &self.fit.own, &self.fit.weights, classes).0;
+        self.fit.parts.push(part);
+        self.weights = self.fit.start(self.common);
+        shrinkages
+    }
+
     /// Adds what each column says together with each other.
     fn add_pairs(&mut self, grid: &Grid, together: &Together) -> Option<PairChoice> {
-        let layout = together.layout();
-        if layout.pairs.is_empty() {
+        if together.layout().pairs.is_empty() {
             return None;
         }
         let choice = self.choose_pairs(grid, together);
-        let (classes, rows, columns) = (self.fit.classes, self.fit.rows(), grid.columns.len());
-        let mut values = vec![0.0; rows * classes * columns];
-        for pair in &layout.pairs {
-            let shifts = pair.columns.map(|column| grid.columns[column].shift_to(choice.bins));
-            let (interaction, shape) =
-                (Interaction::of_pair(together, pair, shifts), PairShape::new(layout, pair, shifts));
-            let table = interaction.table(choice.strength, |cell| shape.is_known(cell));
-            for row in 0..rows {
-                let Some(cell) = shape.cell(&self.sample.coded, row) else { continue };
-                let (own, weight) = (self.sample.own[row] as usize, self.sample.weights[row]);
-                let terms = interaction.without(&table, cell, choice.strength, own, weight);
-                add_to_columns(&mut values[row * classes * columns..], &terms, &pair.columns, columns);
-            }
-        }
-        self.fit.parts.push(Part::new(values, columns, classes, false));
+        let pairs = pairs_of(grid, together, choice.bins);
+        let pairs = Interactions::new(grid.columns.len(), pairs, choice.strength, self.unit);
+        self.fit.parts.push(pairs.without_one(self.sample, self.fit.threads));
         Some(choice)
     }
 
     /// The bins and the strength of which the best pairs would gain most.
-    fn choose_pairs(&self, grid: &Grid, together: &Together) -> PairChoice {
-        let (layout, residuals) = (together.layout(), self.residuals());
+    fn choose_pairs(&mut self, grid: &Grid, together: &Together) -> PairChoice {
+        let (layout, residuals, classes) = (together.layout(), self.residuals(), self.fit.classes);
         let mut pairs: Vec<usize> = (0..layout.pairs.len()).collect();
         if pairs.len() > PAIRS_TO_CHOOSE {
             // Any selection will do that always is the same and favours no column.
@@ -278,15 +242,16 @@ impl<'a> Pool<'a> {
         for bins in bins {
             let mut gains = vec![Vec::new(); strengths.len()];
             for pair in pairs.iter().map(|&pair| &layout.pairs[pair]) {
-                let shifts = pair.columns.map(|column| grid.columns[column].shift_to(bins));
-                let (interaction, shape) =
-                    (Interaction::of_pair(together, pair, shifts), PairShape::new(layout, pair, shifts));
+                let (shape, interaction) = pair_of(grid, together, pair, bins);
+                let cells: Vec<usize> =
+                    (0..residuals.rows()).map(|row| shape.cell(&self.sample.coded, row) * classes).collect();
                 for (gains, &strength) in gains.iter_mut().zip(strengths) {
-                    let table = interaction.table(strength, |cell| shape.is_known(cell));
+                    let table = interaction.table(&shape, strength, 0.0);
+                    let of_own = interaction.table(&shape, strength, self.unit);
                     gains.push(residuals.gain(1.0, |row, u| {
-                        let Some(cell) = shape.cell(&self.sample.coded, row) else { return };
-                        let (own, weight) = (self.sample.own[row] as usize, self.sample.weights[row]);
-                        u.copy_from_slice(&interaction.without(&table, cell, strength, own, weight));
+                        let (cell, own) = (cells[row], self.sample.own[row] as usize);
+                        u.copy_from_slice(&table[cell..][..classes]);
+                        u[own] = of_own[cell + own];
                     }));
                 }
             }
@@ -301,28 +266,21 @@ impl<'a> Pool<'a> {
         best.1
     }
 
-    /// Adds what each column says together with any two others, if that is worth it.
+    /// Adds what each column says together with any two others, if that is worth it; the strength with which it is shrunk.
     fn add_triples(&mut self, together: &Together) -> Option<f64> {
         let layout = together.layout();
         if layout.triples.is_empty() {
             return None;
         }
-        let residuals = self.residuals();
-        let (classes, columns) = (self.fit.classes, layout.codes.len());
-        let triples: Vec<(Interaction, TripleShape, [usize; 3])> = layout
-            .triples
-            .iter()
-            .map(|triple| {
-                (Interaction::of_triple(together, triple), TripleShape::new(layout, triple), triple.columns)
-            })
-            .collect();
+        let (residuals, classes, threads) = (self.residuals(), self.fit.classes, self.fit.threads);
+        let mut triples =
+            Interactions::new(layout.codes.len(), triples_of(together), TRIPLE_STRENGTHS[0], self.unit);
         let mut best = (0.0, TRIPLE_STRENGTHS[0]);
         for strength in TRIPLE_STRENGTHS {
-            let terms = self.triple_terms(&triples, strength, residuals.rows(), columns);
+            triples = triples.with_strength(strength);
+            let sums = triples.sums_without_one(self.sample, residuals.rows(), threads);
             let gain = residuals.gain(1e-9, |row, u| {
-                for (class, u) in u.iter_mut().enumerate() {
-                    *u = terms[(row * classes + class) * columns..][..columns].iter().sum();
-                }
+                u[..classes - 1].copy_from_slice(&sums[row * (classes - 1)..][..classes - 1]);
             });
             if gain > best.0 {
                 best = (gain, strength);
@@ -333,33 +291,9 @@ impl<'a> Pool<'a> {
         if best.0 * scale <= LEAST_GAIN_OF_TRIPLES {
             return None;
         }
-        let values = self.triple_terms(&triples, best.1, self.fit.rows(), columns);
-        self.fit.parts.push(Part::new(values, columns, classes, false));
+        let triples = triples.with_strength(best.1);
+        self.fit.parts.push(triples.without_one(self.sample, threads));
         Some(best.1)
-    }
-
-    fn triple_terms(
-        &self,
-        triples: &[(Interaction, TripleShape, [usize; 3])],
-        strength: f64,
-        rows: usize,
-        columns: usize,
-    ) -> Vec<f64> {
-        let classes = self.fit.classes;
-        let mut values = vec![0.0; rows * classes * columns];
-        for (interaction, shape, of_triple) in triples {
-            let table = interaction.table(strength, |cell| shape.is_known(cell));
-            for row in 0..rows {
-                let cell = shape.cell(&self.sample.coded, row);
-                if !shape.is_known(cell) {
-                    continue;
-                }
-                let (own, weight) = (self.sample.own[row] as usize, self.sample.weights[row]);
-                let terms = interaction.without(&table, cell, strength, own, weight);
-                add_to_columns(&mut values[row * classes * columns..], &terms, of_triple, columns);
-            }
-        }
-        values
     }
 
     /// Adds what the columns say as clouds of points.
@@ -377,21 +311,11 @@ impl<'a> Pool<'a> {
                 None => found.push(chosen),
             }
         }
-        let (classes, rows, doubt) = (self.fit.classes, self.fit.rows(), self.fit.doubt());
-        let mut values = vec![0.0; rows * classes * found.len()];
-        let (mut active, mut scores) = (Vec::new(), vec![0.0; classes]);
-        for (term, (.., cloud)) in found.iter().enumerate() {
-            for row in 0..rows {
-                let (own, weight) = (self.sample.own[row] as usize, self.sample.weights[row]);
-                cloud.score_without(&self.sample.coded, row, own, weight, &mut active, &mut scores);
-                bound(&mut scores, &self.fit.log_prior[row * classes..][..classes], doubt);
-                for (class, score) in scores.iter().enumerate() {
-                    values[(row * classes + class) * found.len() + term] = *score;
-                }
-            }
-        }
         if !found.is_empty() {
-            self.fit.parts.push(Part::new(values, found.len(), classes, false));
+            let (doubt, threads) = (self.fit.doubt(), self.fit.threads);
+            let clouds: Vec<&Cloud> = found.iter().map(|(.., cloud)| cloud).collect();
+            let part = clouds_without_one(&clouds, self.sample, &self.fit.log_prior, doubt, threads);
+            self.fit.parts.push(part);
         }
         found.into_iter().map(|(_, members, covariance, _)| (members, covariance)).collect()
     }
@@ -404,33 +328,23 @@ impl<'a> Pool<'a> {
         members: Members,
         covariances: Vec<Covariance>,
     ) -> Option<(f64, Members, Covariance, Cloud)> {
-        let (classes, rows) = (self.fit.classes, self.fit.rows().min(ROWS_TO_CHOOSE));
+        let (sample, fit, rows) = (self.sample, &self.fit, self.fit.rows().min(ROWS_TO_CHOOSE));
         let with_own = matches!(covariances.first(), Some(Covariance::Own { .. }));
         let scatter = Scatter::new(Coordinates::new(grid, together.layout(), members), together, with_own);
         let mut best: Option<(f64, Members, Covariance, Cloud)> = None;
-        let mut active = Vec::new();
         for covariance in covariances {
             let Some(cloud) = Cloud::new(&scatter, covariance) else { continue };
-            let mut scores = vec![0.0; rows * classes];
-            for (row, scores) in scores.chunks_exact_mut(classes).enumerate() {
-                let (own, weight) = (self.sample.own[row] as usize, self.sample.weights[row]);
-                cloud.score_without(&self.sample.coded, row, own, weight, &mut active, scores);
-                let prior = &self.fit.log_prior[row * classes..];
-                scores.iter_mut().zip(prior).for_each(|(score, prior)| *score += prior);
-            }
-            let (_, loss) = best_power(&scores, &self.fit.own[..rows], &self.fit.weights[..rows], classes);
+            let scores = in_blocks(rows, fit.threads, |block| {
+                cloud.scores_without(&sample.coded, &sample.own, &sample.weights, block)
+            });
+            let mut scores = scores.concat();
+            scores.iter_mut().zip(&fit.log_prior).for_each(|(score, prior)| *score += prior);
+            let (_, loss) = best_power(&scores, &fit.own[..rows], &fit.weights[..rows], fit.classes);
             if best.as_ref().is_none_or(|best| loss < best.0) {
                 best = Some((loss, members, covariance, cloud));
             }
         }
         best
-    }
-}
-
-/// Adds what some columns say together, a term for each class, to what each of them says in the first row of `values`.
-fn add_to_columns(values: &mut [f64], terms: &[f64], of: &[usize], columns: usize) {
-    for (of_class, term) in values.chunks_exact_mut(columns).zip(terms) {
-        of.iter().for_each(|&column| of_class[column] += term);
     }
 }
 

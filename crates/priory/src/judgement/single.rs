@@ -19,8 +19,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::families::categorical::CategoryStatistics;
-use crate::numerics::ordered_bits;
-use crate::posterior::log_sum;
+use crate::numerics::{ln_each, ordered_bits};
+use crate::posterior::{exponentiate, largest};
 use crate::spectrum::Spectrum;
 use crate::vocabulary::Vocabulary;
 
@@ -129,17 +129,28 @@ impl SingleCounts {
 
     /// The mean log-loss of predicting every row from this column and the prior alone, without the row.
     fn loss_of(&self, table: &SingleTable, log_prior: &[f64]) -> f64 {
-        let (mut loss, mut weight) = (0.0, 0.0);
-        let mut scores = vec![0.0; self.classes];
-        for (row, counts) in self.counts.chunks_exact(self.classes).enumerate() {
-            for (class, &count) in counts.iter().enumerate().filter(|(_, count)| **count > 0.0) {
-                scores.iter_mut().zip(log_prior).zip(table.row(row)).for_each(|((z, p), t)| *z = p + t);
-                scores[class] = log_prior[class] + table.own(row, class);
-                loss += count * (log_sum(scores.iter().copied()) - scores[class]);
-                weight += count;
-            }
+        let classes = self.classes;
+        let (mut all, mut own) = (table.terms.clone(), table.own.clone());
+        for (all, own) in all.chunks_exact_mut(classes).zip(own.chunks_exact_mut(classes)) {
+            all.iter_mut().zip(log_prior).for_each(|(z, prior)| *z += prior);
+            own.iter_mut().zip(log_prior).for_each(|(z, prior)| *z += prior);
+            let largest = largest(all.iter().chain(&*own).copied());
+            all.iter_mut().chain(own).for_each(|z| *z -= largest);
         }
-        loss / weight
+        let own_logs = own.clone();
+        exponentiate(&mut all);
+        exponentiate(&mut own);
+        // The row's own class says less without the row, and the others what they said.
+        for (all, own) in all.chunks_exact(classes).zip(own.chunks_exact_mut(classes)) {
+            let sum: f64 = all.iter().sum();
+            own.iter_mut().zip(all).for_each(|(own, all)| *own += (sum - all).max(0.0));
+        }
+        let mut evidence = own;
+        ln_each(&mut evidence);
+        let losses = evidence.iter().zip(&own_logs).zip(&self.counts);
+        let known = losses.filter(|(_, count)| **count > 0.0);
+        let loss: f64 = known.map(|((evidence, own), count)| count * (evidence - own)).sum();
+        loss / self.counts.iter().sum::<f64>()
     }
 
     /// The terms of every bin or value, and what they are for a row's own class without the row.
@@ -194,69 +205,41 @@ impl Tree<'_> {
         let totals = totals(counts, *classes);
         let everything: f64 = totals.iter().sum();
         let values = self.counts.rows() as f64;
-        let mut table = SingleTable::zeros(self.counts.rows(), *classes);
-        for (row, of_value) in counts.chunks_exact(*classes).enumerate() {
+        let mut table = SingleTable::empty(counts.len(), *classes);
+        for of_value in counts.chunks_exact(*classes) {
             let q = (of_value.iter().sum::<f64>() + 1.0) / (everything + values);
-            for class in 0..*classes {
-                let step = Step { child: of_value[class], parent: totals[class], strength, q };
-                table.set(row, class, step.ln(), step.ln_without(unit));
-            }
+            table.push(of_value, &totals, strength, q, unit);
         }
-        table
+        table.ln()
     }
 
     fn of_bins(&self, shrinkage: Shrinkage, unit: f64) -> SingleTable {
         let (classes, rows) = (self.counts.classes, self.counts.rows());
-        let mut terms = SingleTable::zeros(1, classes);
-        for (level, pair) in (1_u32..).zip(self.levels.windows(2)) {
+        let mut terms = SingleTable { classes, terms: vec![0.0; classes], own: vec![0.0; classes] };
+        let mut depth = 0;
+        for (level, pair) in (1_u32..=shrinkage.depth).zip(self.levels.windows(2)) {
             let [parents, children] = pair else { continue };
-            let mut finer = SingleTable::zeros(children.len() / classes, classes);
+            let mut finer = SingleTable::empty(children.len(), classes);
             for (row, child) in children.chunks_exact(classes).enumerate() {
                 let parent = &parents[row / 2 * classes..][..classes];
                 let q = (child.iter().sum::<f64>() + 0.5) / (parent.iter().sum::<f64>() + 1.0);
-                let strength = shrinkage.strength * f64::from(level);
-                for class in 0..classes {
-                    let (mut ln, mut own) = (terms.row(row / 2)[class], terms.own(row / 2, class));
-                    if level <= shrinkage.depth {
-                        let step = Step { child: child[class], parent: parent[class], strength, q };
-                        ln += step.ln();
-                        own += step.ln_without(unit);
-                    }
-                    finer.set(row, class, ln, own);
+                finer.push(child, parent, shrinkage.strength * f64::from(level), q, unit);
+            }
+            finer = finer.ln();
+            for (to, from) in [(&mut finer.terms, &terms.terms), (&mut finer.own, &terms.own)] {
+                for (to, from) in to.chunks_exact_mut(2 * classes).zip(from.chunks_exact(classes)) {
+                    to.iter_mut().zip(from.iter().chain(from)).for_each(|(to, from)| *to += from);
                 }
             }
-            terms = finer;
+            (terms, depth) = (finer, level);
         }
-        let leaves = terms.terms.len() / classes;
-        let mut table = SingleTable::zeros(rows, classes);
-        for row in 0..rows {
-            let leaf = row * leaves / rows;
-            for class in 0..classes {
-                table.set(row, class, terms.row(leaf)[class], terms.own(leaf, class));
-            }
-        }
-        table
-    }
-}
-
-/// One step down a tree, for one class.
-struct Step {
-    child: f64,
-    parent: f64,
-    /// How many rows the prior weighs.
-    strength: f64,
-    /// The share of the child in all classes together.
-    q: f64,
-}
-
-impl Step {
-    fn ln(&self) -> f64 {
-        libm::log((self.child + self.strength * self.q) / (self.parent + self.strength) / self.q)
-    }
-
-    fn ln_without(&self, weight: f64) -> f64 {
-        let (child, parent) = ((self.child - weight).max(0.0), (self.parent - weight).max(0.0));
-        Step { child, parent, ..*self }.ln()
+        // Every bin has the terms of the node above it.
+        let leaves = self.levels.len() - 1;
+        let node = |row: usize| ((row << leaves) / rows) >> (leaves - depth as usize);
+        let of_rows = |values: &[f64]| {
+            (0..rows).flat_map(|row| &values[node(row) * classes..][..classes]).copied().collect()
+        };
+        SingleTable { classes, terms: of_rows(&terms.terms), own: of_rows(&terms.own) }
     }
 }
 
@@ -270,13 +253,26 @@ pub(crate) struct SingleTable {
 }
 
 impl SingleTable {
-    fn zeros(rows: usize, classes: usize) -> Self {
-        SingleTable { classes, terms: vec![0.0; rows * classes], own: vec![0.0; rows * classes] }
+    /// Room for so many terms.
+    fn empty(terms: usize, classes: usize) -> Self {
+        SingleTable { classes, terms: Vec::with_capacity(terms), own: Vec::with_capacity(terms) }
     }
 
-    fn set(&mut self, row: usize, class: usize, term: f64, own: f64) {
-        self.terms[row * self.classes + class] = term;
-        self.own[row * self.classes + class] = own;
+    /// Adds one step down a tree, whose logarithms [`ln`](Self::ln) takes: the counts of each class in parent and child, how many
+    /// rows the prior weighs, and the share of the child in all classes together.
+    fn push(&mut self, child: &[f64], parent: &[f64], strength: f64, q: f64, unit: f64) {
+        let ratio = |child: f64, parent: f64| (child + strength * q) / ((parent + strength) * q);
+        let classes = || child.iter().zip(parent);
+        self.terms.extend(classes().map(|(&child, &parent)| ratio(child, parent)));
+        self.own.extend(
+            classes().map(|(child, parent)| ratio((child - unit).max(0.0), (parent - unit).max(0.0))),
+        );
+    }
+
+    fn ln(mut self) -> Self {
+        ln_each(&mut self.terms);
+        ln_each(&mut self.own);
+        self
     }
 
     /// The terms of a bin or value, for each class.

@@ -1,0 +1,215 @@
+//! What every term says of rows that were learnt, without the row: as the fit needs it, for whatever was chosen.
+
+use std::ops::Range;
+
+use crate::judgement::blocks::in_blocks;
+use crate::judgement::bound;
+use crate::judgement::cloud::Cloud;
+use crate::judgement::fit::Part;
+use crate::judgement::grid::Coded;
+use crate::judgement::interactions::{Interaction, Shape};
+use crate::judgement::pool::NEVER_MET;
+use crate::judgement::single::SingleTable;
+
+/// Rows that were learnt, for the fit: in an order that follows from what they hold.
+pub(crate) struct Sample {
+    pub(crate) own: Vec<u32>,
+    pub(crate) weights: Vec<f64>,
+    /// How many rows hold the same.
+    pub(crate) copies: Vec<f64>,
+    /// Where each row stands in the counts of each column; `NOWHERE` if its value is missing.
+    pub(crate) places: Vec<Vec<u32>>,
+    pub(crate) coded: Coded,
+    /// Of factors whose likelihoods are terms themselves: the column that has their weight, and their terms without the row, the
+    /// classes of a row side by side.
+    pub(crate) factors: Vec<(usize, Vec<f64>)>,
+}
+
+impl Sample {
+    /// The mean weight of a row.
+    pub(crate) fn unit(&self) -> f64 {
+        let weights = self.weights.iter().zip(&self.copies);
+        weights.map(|(weight, copies)| weight * copies).sum::<f64>() / self.copies.iter().sum::<f64>()
+    }
+
+    /// The log prior of each class without the row, row after row: (n + 1) / (N + K).
+    pub(crate) fn log_prior(&self, class_weights: &[f64]) -> Vec<f64> {
+        let total = class_weights.iter().sum::<f64>() + class_weights.len() as f64;
+        let of_row = |(&own, &weight): (&u32, &f64)| {
+            let left = move |(class, &of_class): (usize, &f64)| {
+                let left = if class == own as usize { of_class - weight } else { of_class };
+                libm::log((left + 1.0).max(0.5) / (total - weight))
+            };
+            class_weights.iter().enumerate().map(left).collect::<Vec<f64>>()
+        };
+        self.own.iter().zip(&self.weights).flat_map(of_row).collect()
+    }
+}
+
+/// What each column says by itself.
+pub(crate) fn columns_without_one(columns: &[Option<SingleTable>], sample: &Sample, classes: usize) -> Part {
+    let last = classes - 1;
+    let mut values = vec![vec![0.0; sample.own.len() * last]; columns.len()];
+    for ((table, places), values) in columns.iter().zip(&sample.places).zip(&mut values) {
+        let Some(table) = table else { continue };
+        for (row, (&place, &own)) in places.iter().zip(&sample.own).enumerate() {
+            if place < NEVER_MET {
+                let (place, own) = (place as usize, own as usize);
+                let terms = table.row(place);
+                let lost = terms[own] - table.own(place, own);
+                without_lost(terms, own, lost, &mut values[row * last..][..last]);
+            }
+        }
+    }
+    for (column, terms) in &sample.factors {
+        for (row, terms) in terms.chunks_exact(classes).enumerate() {
+            without_lost(terms, last, 0.0, &mut values[*column][row * last..][..last]);
+        }
+    }
+    Part::new(interleave(&values), columns.len(), true)
+}
+
+/// What terms say for each class less what they say for the last, if the row's own class loses this much by the row.
+#[inline(always)]
+fn without_lost(terms: &[f64], own: usize, lost: f64, to: &mut [f64]) {
+    let last = terms[to.len()] - if own == to.len() { lost } else { 0.0 };
+    to.iter_mut().zip(terms).for_each(|(to, term)| *to = term - last);
+    if let Some(to) = to.get_mut(own) {
+        *to -= lost;
+    }
+}
+
+/// The terms of a row and class side by side, from those of each term by itself.
+fn interleave(terms: &[Vec<f64>]) -> Vec<f32> {
+    // A few cells at a time, so that those of all terms stay in the cache.
+    const AT_ONCE: usize = 64;
+    let mut values = vec![0.0; terms.iter().map(Vec::len).sum()];
+    for (block, values) in values.chunks_mut(AT_ONCE * terms.len().max(1)).enumerate() {
+        for (place, term) in terms.iter().enumerate() {
+            let to = values[place..].iter_mut().step_by(terms.len());
+            to.zip(&term[block * AT_ONCE..]).for_each(|(to, from)| *to = *from as f32);
+        }
+    }
+    values
+}
+
+/// What columns of the grid say together, beyond what each says by itself: all pairs, or all triples.
+pub(crate) struct Interactions {
+    /// How many columns the grid has.
+    columns: usize,
+    of: Vec<(Shape, Interaction)>,
+    tables: Vec<Table>,
+    strength: f64,
+    unit: f64,
+}
+
+/// The terms of one pair or triple.
+struct Table {
+    /// u of each cell, classes side by side.
+    terms: Vec<f64>,
+    /// By how much u of each class is less for one of its own rows without the row.
+    lost: Vec<f64>,
+}
+
+impl Interactions {
+    pub(crate) fn new(
+        columns: usize,
+        of: impl Iterator<Item = (Shape, Interaction)>,
+        strength: f64,
+        unit: f64,
+    ) -> Self {
+        let of: Vec<(Shape, Interaction)> = of.collect();
+        let table = |(shape, interaction): &(Shape, Interaction)| {
+            let terms = interaction.table(shape, strength, 0.0);
+            let own = interaction.table(shape, strength, unit);
+            Table { lost: terms.iter().zip(own).map(|(with, without)| with - without).collect(), terms }
+        };
+        let tables = of.iter().map(table).collect();
+        Interactions { columns, of, tables, strength, unit }
+    }
+
+    /// The same, shrunk with another strength.
+    pub(crate) fn with_strength(self, strength: f64) -> Self {
+        if strength == self.strength {
+            self
+        } else {
+            Interactions::new(self.columns, self.of.into_iter(), strength, self.unit)
+        }
+    }
+
+    /// What each column says together with others, of every row without the row.
+    pub(crate) fn without_one(&self, sample: &Sample, threads: usize) -> Part {
+        let blocks = in_blocks(sample.own.len(), threads, |block| {
+            let mut values = vec![vec![0.0; block.len() * self.last_class()]; self.columns];
+            self.of_block(sample, block, |shape, u| {
+                for &column in shape.columns() {
+                    values[column].iter_mut().zip(u).for_each(|(sum, u)| *sum += u);
+                }
+            });
+            interleave(&values)
+        });
+        Part::new(blocks.concat(), self.columns, false)
+    }
+
+    /// What all columns say together, of each of the first rows without the row: for each class but the last, less what
+    /// they say for the last.
+    pub(crate) fn sums_without_one(&self, sample: &Sample, rows: usize, threads: usize) -> Vec<f64> {
+        let blocks = in_blocks(rows, threads, |block| {
+            let mut sums = vec![0.0; block.len() * self.last_class()];
+            self.of_block(sample, block, |_, u| sums.iter_mut().zip(u).for_each(|(sum, u)| *sum += u));
+            sums
+        });
+        blocks.concat()
+    }
+
+    fn last_class(&self) -> usize {
+        self.of.first().map_or(0, |(_, interaction)| interaction.classes - 1)
+    }
+
+    /// Does something with what each pair or triple says of a block of rows, without each row.
+    fn of_block(&self, sample: &Sample, block: Range<usize>, mut with: impl FnMut(&Shape, &[f64])) {
+        let last = self.last_class();
+        let classes = last + 1;
+        let mut u = vec![0.0; block.len() * last];
+        for ((shape, interaction), table) in self.of.iter().zip(&self.tables) {
+            for (place, row) in block.clone().enumerate() {
+                let (own, cell) = (sample.own[row] as usize, shape.cell(&sample.coded, row));
+                let terms = &table.terms[cell * classes..][..classes];
+                let lost = match sample.weights[row] {
+                    weight if weight != self.unit && shape.is_known(cell) => {
+                        terms[own] - interaction.ln(cell, own, self.strength, weight)
+                    }
+                    _ => table.lost[cell * classes + own],
+                };
+                without_lost(terms, own, lost, &mut u[place * last..][..last]);
+            }
+            with(shape, &u);
+        }
+    }
+}
+
+/// What the columns say as clouds of points, bounded.
+pub(crate) fn clouds_without_one(
+    clouds: &[&Cloud],
+    sample: &Sample,
+    log_prior: &[f64],
+    doubt: f64,
+    threads: usize,
+) -> Part {
+    let rows = sample.own.len();
+    let classes = log_prior.len() / rows.max(1);
+    let blocks = in_blocks(rows, threads, |block| {
+        let of_cloud = |cloud: &&Cloud| {
+            let mut scores = cloud.scores_without(&sample.coded, &sample.own, &sample.weights, block.clone());
+            let mut values = vec![0.0; block.len() * (classes - 1)];
+            let rows = scores.chunks_exact_mut(classes).zip(block.clone()).enumerate();
+            for (place, (scores, row)) in rows {
+                bound(scores, &log_prior[row * classes..][..classes], doubt);
+                without_lost(scores, 0, 0.0, &mut values[place * (classes - 1)..][..classes - 1]);
+            }
+            values
+        };
+        interleave(&clouds.iter().map(of_cloud).collect::<Vec<_>>())
+    });
+    Part::new(blocks.concat(), clouds.len(), false)
+}

@@ -1,0 +1,136 @@
+//! What all terms of a judgement say of rows that were learnt, each without itself: it follows from the counts and from what was
+//! chosen, without another choice.
+
+use crate::judgement::OnGrid;
+use crate::judgement::cloud::Cloud;
+use crate::judgement::fit::Part;
+use crate::judgement::interactions::{pairs_of, triples_of};
+use crate::judgement::pool::{Judgement, PairChoice};
+use crate::judgement::single::{SingleCounts, SingleTable};
+use crate::judgement::terms::{Interactions, Sample, clouds_without_one, columns_without_one};
+
+/// All terms of a judgement, ready to be asked about rows that were learnt.
+pub(crate) struct Terms {
+    columns: Vec<Option<SingleTable>>,
+    /// Pairs and triples, if there are any.
+    interactions: Vec<Interactions>,
+    clouds: Vec<Cloud>,
+    doubt: f64,
+}
+
+impl Terms {
+    /// The terms that a judgement is about; `unit` is the mean weight of a row. `None` if it is not a judgement of such counts.
+    pub(crate) fn new(
+        singles: &[Option<SingleCounts>],
+        on_grid: Option<&OnGrid>,
+        judgement: &Judgement,
+        unit: f64,
+    ) -> Option<Self> {
+        let columns = singles.iter().zip(&judgement.shrinkages);
+        let columns = columns.map(|(counts, shrinkage)| Some(counts.as_ref()?.table((*shrinkage)?, unit)));
+        let (mut interactions, mut clouds) = (Vec::new(), Vec::new());
+        if let Some(OnGrid { grid, sums }) = on_grid {
+            let size = grid.columns.len();
+            if let Some(PairChoice { bins, strength }) = judgement.pairs {
+                interactions.push(Interactions::new(size, pairs_of(grid, sums, bins), strength, unit));
+            }
+            if let Some(strength) = judgement.triples {
+                interactions.push(Interactions::new(size, triples_of(sums), strength, unit));
+            }
+            for &(members, covariance) in &judgement.clouds {
+                clouds.push(Cloud::of(grid, sums, members, covariance)?);
+            }
+        }
+        Some(Terms { columns: columns.collect(), interactions, clouds, doubt: judgement.doubt })
+    }
+
+    /// What all terms say of each row without the row, in the order of the weights of a judgement.
+    pub(crate) fn without_one(&self, sample: &Sample, log_prior: &[f64], threads: usize) -> Vec<Part> {
+        let classes = log_prior.len() / sample.own.len().max(1);
+        let mut parts = vec![columns_without_one(&self.columns, sample, classes)];
+        let interactions = self.interactions.iter();
+        parts.extend(interactions.map(|interactions| interactions.without_one(sample, threads)));
+        if !self.clouds.is_empty() {
+            let clouds: Vec<&Cloud> = self.clouds.iter().collect();
+            parts.push(clouds_without_one(&clouds, sample, log_prior, self.doubt, threads));
+        }
+        parts
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::judgement::Tier;
+    use crate::judgement::fit::Fit;
+    use crate::judgement::grid::{Coded, Grid, GridColumn, Scale};
+    use crate::judgement::pool::judge;
+    use crate::judgement::together::{Layout, Together, weight_units};
+    use crate::vocabulary::Vocabulary;
+
+    /// Rows of three columns of three values each; the class is whether the first two are equal.
+    fn learnt(rows: usize) -> (OnGrid, Sample) {
+        let column = |column: usize| GridColumn {
+            column,
+            shares: vec![1.0 / 3.0; 3],
+            scale: Scale::Values { values: vec!["a".into(), "b".into(), "c".into()], others: false },
+        };
+        let grid = Grid {
+            columns: (0..3).map(column).collect(),
+            triples: vec![0, 1, 2],
+            codes_of_triples: 4,
+            largest_hash: u64::MAX,
+        };
+        let code = |row: usize, step: usize| 1 + (row * row / step % 3) as u8;
+        let codes: Vec<Vec<u8>> =
+            [1, 5, 7].map(|step| (0..rows).map(|row| code(row, step)).collect()).to_vec();
+        let own: Vec<u32> =
+            (0..rows).map(|row| u32::from(codes[0][row] == codes[1][row] || row % 11 == 0)).collect();
+        let coded = Coded { rows, codes, distances: Vec::new(), normals: Vec::new() };
+        let mut sums = Together::empty(Layout::new(&grid), 2);
+        sums.add(&coded, &own, &vec![weight_units(1.0); own.len()], 1);
+        let sample = Sample {
+            own,
+            weights: vec![1.0; rows],
+            copies: vec![1.0; rows],
+            places: vec![Vec::new(); 3],
+            coded,
+            factors: Vec::new(),
+        };
+        (OnGrid { grid: Arc::new(grid), sums }, sample)
+    }
+
+    /// From what was chosen follow the terms that the weights were fitted to: no other weights are better.
+    #[test]
+    fn the_terms_of_a_judgement_are_those_of_its_fit() {
+        let (on_grid, sample) = learnt(1_300);
+        let classes = Vocabulary::of_distinct(["different", "equal"].into_iter());
+        let class_weights = [0, 1].map(|class| sample.own.iter().filter(|&&own| own == class).count() as f64);
+        let singles = [const { None }; 3];
+        let judged = |threads: usize| {
+            judge(Tier::Full, &classes, &class_weights, &singles, Some(&on_grid), &sample, threads)
+        };
+        let judgement = judged(1);
+        assert_eq!(judged(3), judgement);
+        assert_eq!(judgement.trust, 1.0);
+        assert!(judgement.pairs.is_some() && !judgement.clouds.is_empty());
+        let log_prior = sample.log_prior(&class_weights);
+        let terms = Terms::new(&singles, Some(&on_grid), &judgement, 1.0).unwrap();
+        let fit = Fit {
+            classes: 2,
+            own: sample.own.clone(),
+            weights: sample.weights.clone(),
+            learnt: 1_300.0,
+            parts: terms.without_one(&sample, &log_prior, 2),
+            log_prior,
+            threads: 1,
+        };
+        let again = fit.weights(&fit.weights, &fit.start(1.0), 1.0, 200);
+        assert_eq!(again.terms.len(), judgement.weights.len());
+        for (again, weight) in again.terms.iter().zip(&judgement.weights).skip(3) {
+            assert!((again - weight).abs() < 0.02, "{again} instead of {weight}");
+        }
+    }
+}
