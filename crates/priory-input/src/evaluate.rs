@@ -56,7 +56,7 @@ pub fn evaluate(
     match split {
         Split::Folds(k) => evaluate_folds(&tables, settings, judging, k, seed),
         Split::Holdout(share) => evaluate_holdout(&tables, settings, judging, share, seed),
-        Split::LeaveOneOut => evaluate_leave_one_out(&tables, settings),
+        Split::LeaveOneOut => evaluate_leave_one_out(&tables, settings, judging),
     }
 }
 
@@ -200,8 +200,12 @@ fn test_rows(batch: &Batch, is_test: &[Option<bool>]) -> priory::Result<FoldPart
     FoldParts::new(batch, &assigned)
 }
 
-fn evaluate_leave_one_out(tables: &Tables<'_>, settings: &Settings) -> Result<Evaluation> {
-    let empty = || Statistics::empty(tables.schema);
+fn evaluate_leave_one_out(
+    tables: &Tables<'_>,
+    settings: &Settings,
+    judging: Judging,
+) -> Result<Evaluation> {
+    let empty = || judging.start(tables.schema);
     let (parts, kept) = tables.fold_and_keep(empty, |part, batch, _| {
         part.observe(batch)?;
         part.check_size()?;
@@ -211,8 +215,10 @@ fn evaluate_leave_one_out(tables: &Tables<'_>, settings: &Settings) -> Result<Ev
     let mut statistics = empty();
     parts.iter().try_for_each(|part| statistics.merge(part))?;
     statistics.check_size()?;
+    let mut learnt = Learnt::new(statistics, settings.clone());
+    learnt.judge(judging, tables.work.threads)?;
     let look = |batch: &Batch, _: &Turn<'_>| Ok(batch.clone());
-    statistics.leave_one_out(settings, |left_out| {
+    learnt.leave_one_out(|left_out| {
         tables.evaluate(&kept, look, |evaluation, batch| evaluation.observe_leave_one_out(left_out, batch))
     })?
 }

@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::features::Features;
 use crate::format::{self, FileParts};
 use crate::judgement::{Judgement, JudgementSummary, Judging, Tier, judged};
+use crate::leave_one_out::LeaveOneOut;
 use crate::model::Model;
 use crate::report::Summary;
 use crate::schema::Schema;
@@ -193,6 +194,19 @@ impl Learnt {
         let tier = judged.judge(judging, threads)?;
         *self = judged;
         Ok(tier)
+    }
+
+    /// Gets ready to score the rows that were learnt, each as if just that row had not been, as
+    /// [`Statistics::leave_one_out`] does. If what the columns say was judged, the row is left out of what was counted, but the
+    /// weights have seen it.
+    ///
+    /// # Errors
+    /// If nothing was learnt, or the settings do not fit the data.
+    pub fn leave_one_out<R>(&self, work: impl FnOnce(&LeaveOneOut<'_>) -> R) -> Result<R> {
+        let Some(judgement) = &self.judgement else {
+            return self.statistics.leave_one_out(&self.settings, work);
+        };
+        self.statistics.leave_one_out_judged(&self.settings, judgement, work)
     }
 
     /// Lets go of the judgement, and of what was counted for it.

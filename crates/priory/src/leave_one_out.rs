@@ -10,6 +10,7 @@ use crate::estimate::{self, Ratio};
 use crate::exact::ExactSum;
 use crate::families::likelihood::Unseen;
 use crate::families::{Prepared, Removed};
+use crate::judgement::{JudgedRows, Judgement};
 use crate::model::{Model, raised};
 use crate::posterior::Scores;
 use crate::settings::Prior;
@@ -23,6 +24,7 @@ pub struct LeaveOneOut<'a> {
     prepared: Vec<Prepared<'a, f64>>,
     /// The model of all rows.
     everything: &'a Model,
+    judged: Option<JudgedRows>,
 }
 
 /// What each row of a batch adds up to, factor by factor, as if just that row had not been learnt.
@@ -70,7 +72,23 @@ impl<'a> LeaveOneOut<'a> {
             priors: Priors::new(statistics, &settings.prior),
             prepared: prepared.collect::<Result<_>>()?,
             everything,
+            judged: None,
         })
+    }
+
+    /// The same, of a model that was judged. The row is left out of what was counted; the weights have seen it.
+    pub(crate) fn judged(self, judgement: &Judgement) -> Result<Self> {
+        let judged = JudgedRows::new(self.statistics, self.everything, judgement)?;
+        Ok(LeaveOneOut { judged: Some(judged), ..self })
+    }
+
+    /// What one factor adds up to for every row of a batch and every class, as if just that row had not been learnt.
+    pub(crate) fn terms_of(&self, factor: usize, batch: &Batch) -> Result<Vec<f64>> {
+        batch.check(self.everything.schema())?;
+        let mut ln = vec![0.0; batch.rows * self.classes().len()];
+        let mut evidence = vec![false; batch.rows];
+        self.write_factor(factor, batch, &self.learnt_rows(batch), &mut ln, &mut evidence);
+        Ok(ln)
     }
 
     /// The classes, in canonical order.
@@ -109,6 +127,9 @@ impl<'a> LeaveOneOut<'a> {
         batch.check(self.everything.schema())?;
         let learnt = self.learnt_rows(batch);
         let log_priors = self.log_priors(batch, &learnt)?;
+        if let Some(judged) = &self.judged {
+            return judged.score(self, batch, &learnt, &log_priors);
+        }
         let mut log_joint = log_priors.clone();
         let mut evidence = self.everything.evidence(batch);
         let mut unseen = Unseen::default();

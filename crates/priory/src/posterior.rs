@@ -75,6 +75,12 @@ impl Scores {
         self.own_log_prior.get(&row).unwrap_or(&self.log_prior)
     }
 
+    /// Gives a row other scores.
+    pub(crate) fn set_row(&mut self, row: usize, scores: impl Iterator<Item = f64>) {
+        let of_row = &mut self.log_joint[row * self.classes..][..self.classes];
+        of_row.iter_mut().zip(scores).for_each(|(to, score)| *to = score);
+    }
+
     /// Gives a row another prior to fall back to if every class calls it impossible.
     pub(crate) fn set_prior(&mut self, row: usize, log_prior: &[f64]) {
         if self.is_impossible(row) {

@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::families::counted::CountedNumbers;
 use crate::families::{CountedRow, FamilyStatistics};
 use crate::features::Features;
-use crate::judgement::{OnGrid, RowSample};
+use crate::judgement::{Judgement, OnGrid, RowSample};
 use crate::leave_one_out::LeaveOneOut;
 use crate::model::{Model, check_columns};
 use crate::schema::Schema;
@@ -301,6 +301,17 @@ impl Statistics {
     ) -> Result<R> {
         let (statistics, model) = self.estimated(settings)?;
         Ok(work(&LeaveOneOut::new(&statistics, &model)?))
+    }
+
+    /// The same, if what the columns say was judged.
+    pub(crate) fn leave_one_out_judged<R>(
+        &self,
+        settings: &Settings,
+        judgement: &Judgement,
+        work: impl FnOnce(&LeaveOneOut<'_>) -> R,
+    ) -> Result<R> {
+        let (statistics, model) = self.estimated(settings)?;
+        Ok(work(&LeaveOneOut::new(&statistics, &model)?.judged(judgement)?))
     }
 
     pub(crate) fn has_rows_of(&self, class: &str) -> bool {

@@ -338,3 +338,41 @@ proptest! {
         prop_assert_eq!(Learnt::read(&bytes).is_err(), changed);
     }
 }
+
+/// P(own class) of each row, by everything and as if the row had not been learnt.
+fn with_and_without(learnt: &Learnt, rows: &[Row]) -> Vec<(f64, f64)> {
+    let (batch, model) = (batch(rows), learnt.estimate().unwrap());
+    let with = model.score(&batch).unwrap().normalize();
+    let without = learnt.leave_one_out(|left_out| left_out.score(&batch)).unwrap().unwrap();
+    assert!(without.is_judged());
+    let without = without.normalize();
+    let own = |row: usize| model.classes().iter().position(|c| *c == format!("c{}", rows[row].0)).unwrap();
+    (0..rows.len()).map(|row| (with.row(row)[own(row)], without.row(row)[own(row)])).collect()
+}
+
+#[test]
+fn without_itself_no_row_speaks_more_for_its_class() {
+    for tier in TIERS {
+        let rows = rows(21, 300, 3);
+        for (row, (with, without)) in with_and_without(&judged(&[&rows], tier), &rows).into_iter().enumerate() {
+            assert!(without <= with + 1e-9, "{tier:?} {row}: {without} without the row, {with} with it");
+        }
+    }
+}
+
+#[test]
+fn a_row_is_left_out_as_if_it_were_forgotten() {
+    // What columns say together is left out more carefully than that, so only weights are the same.
+    let rows = rows(22, 120, 2);
+    let learnt = judged(&[&rows], Tier::Weights);
+    let left_out = with_and_without(&learnt, &rows);
+    for (row, (_, without)) in left_out.into_iter().enumerate() {
+        let mut others = learnt.clone();
+        let alone = batch(&rows[row..=row]);
+        others.forget(&alone).unwrap();
+        let model = others.estimate().unwrap();
+        let own = model.classes().iter().position(|c| *c == format!("c{}", rows[row].0)).unwrap();
+        let expected = model.score(&alone).unwrap().normalize().row(0)[own];
+        assert!((expected - without).abs() < 1e-5, "{row}: {without} instead of {expected}");
+    }
+}

@@ -66,6 +66,11 @@ impl Part {
         self.cell(cell).iter().copied().map(f64::from).sum()
     }
 
+    /// What all terms of a cell say together, each as much as it weighs.
+    pub(crate) fn weighted(&self, cell: usize, weights: &[f64]) -> f64 {
+        self.cell(cell).iter().zip(weights).map(|(&term, weight)| f64::from(term) * weight).sum()
+    }
+
     /// All terms for a class of a row.
     #[inline(always)]
     fn cell(&self, cell: usize) -> &[f32] {

@@ -13,6 +13,7 @@ use crate::judgement::sample::SettledSample;
 use crate::judgement::single::SingleCounts;
 use crate::judgement::together::Layout;
 use crate::judgement::{OnGrid, RowSample, Tier};
+use crate::leave_one_out::LeaveOneOut;
 use crate::settings::Settings;
 use crate::statistics::Statistics;
 
@@ -69,31 +70,30 @@ pub(crate) fn singles_of(statistics: &Statistics, settings: &Settings) -> Vec<Op
     singles
 }
 
+/// The factors without counts of their own, each with the column that has its weight.
+fn factors_of(statistics: &Statistics, singles: &[Option<SingleCounts>]) -> Vec<(usize, usize)> {
+    (statistics.factors.iter().enumerate())
+        .map(|(i, factor)| (i, factor.columns()[0]))
+        .filter(|&(_, column)| singles[column].is_none())
+        .collect()
+}
+
 /// What factors without counts of their own say of some rows, without each row: the column that has their weight, and terms.
-fn factor_terms(
-    statistics: &Statistics,
-    settings: &Settings,
+pub(super) fn factor_terms(
+    left_out: &LeaveOneOut<'_>,
     singles: &[Option<SingleCounts>],
     batch: &Batch,
 ) -> Result<Vec<(usize, Vec<f64>)>> {
-    let factors: Vec<(usize, usize)> = (statistics.factors.iter().enumerate())
-        .map(|(i, factor)| (i, factor.columns()[0]))
-        .filter(|&(_, column)| singles[column].is_none())
-        .collect();
-    if factors.is_empty() {
-        return Ok(Vec::new());
-    }
-    let terms = statistics.leave_one_out(settings, |left_out| left_out.terms(batch))??;
     let of_factor = |(factor, column): (usize, usize)| {
-        let of_row = |row| {
-            let term = terms.term(factor, row);
+        let terms = left_out.terms_of(factor, batch)?;
+        let of_row = |term: &[f64]| {
             // What is impossible in some class is very unlikely to the fit, which cannot do with infinite numbers.
             let least = term.iter().copied().filter(|x| x.is_finite()).fold(0.0, f64::min);
             term.iter().map(move |&x| if x.is_finite() { x } else { least - IMPOSSIBLE }).collect::<Vec<_>>()
         };
-        (column, (0..terms.rows).flat_map(of_row).collect())
+        Ok((column, terms.chunks_exact(left_out.classes().len()).flat_map(of_row).collect()))
     };
-    Ok(factors.into_iter().map(of_factor).collect())
+    factors_of(left_out.statistics, singles).into_iter().map(of_factor).collect()
 }
 
 /// The weight of each class of canonical statistics.
@@ -137,14 +137,18 @@ pub(crate) fn judged(
         copies,
         places: places_of_all(&singles, &batch, &rows),
         coded,
-        factors: factor_terms(statistics, settings, &singles, &batch)?,
+        factors: match factors_of(statistics, &singles).is_empty() {
+            true => Vec::new(),
+            false => statistics
+                .leave_one_out(settings, |left_out| factor_terms(left_out, &singles, &batch))??,
+        },
     };
     let weights = class_weights(statistics);
     let judgement = judge(tier, &statistics.classes, &weights, &singles, Some(&on_grid), &sample, threads);
     Ok((on_grid, judgement))
 }
 
-fn places_of_all(singles: &[Option<SingleCounts>], batch: &Batch, rows: &[u32]) -> Vec<Vec<u32>> {
+pub(super) fn places_of_all(singles: &[Option<SingleCounts>], batch: &Batch, rows: &[u32]) -> Vec<Vec<u32>> {
     let places = |(column, counts): (usize, &Option<SingleCounts>)| {
         counts.as_ref().map_or_else(Vec::new, |counts| places_of(&counts.places, batch, column, rows))
     };

@@ -29,7 +29,6 @@ mod summary;
 mod terms;
 mod tier;
 pub(crate) mod together;
-#[cfg(test)]
 mod without_one;
 
 pub(crate) use grid::Grid;
@@ -38,6 +37,7 @@ pub(crate) use judged::{Judged, TermOf};
 pub(crate) use on_grid::OnGrid;
 pub(crate) use pool::Judgement;
 pub(crate) use sample::RowSample;
+pub(crate) use without_one::JudgedRows;
 pub use summary::{CloudWeight, ColumnWeights, JudgementSummary};
 pub use tier::{Judging, Tier};
 

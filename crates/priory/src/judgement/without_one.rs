@@ -1,13 +1,22 @@
 //! What all terms of a judgement say of rows that were learnt, each without itself: it follows from the counts and from what was
 //! chosen, without another choice.
 
+use crate::batch::Batch;
+use crate::error::{Error, Result};
+use crate::families::{CountedRow, Removed};
 use crate::judgement::OnGrid;
 use crate::judgement::cloud::Cloud;
 use crate::judgement::fit::Part;
 use crate::judgement::interactions::{pairs_of, triples_of};
+use crate::judgement::judge::{class_weights, factor_terms, places_of_all, singles_of};
 use crate::judgement::pool::{Judgement, PairChoice};
+use crate::judgement::sample::hashes_of;
 use crate::judgement::single::{SingleCounts, SingleTable};
 use crate::judgement::terms::{Interactions, Sample, clouds_without_one, columns_without_one};
+use crate::leave_one_out::LeaveOneOut;
+use crate::model::Model;
+use crate::posterior::Scores;
+use crate::statistics::Statistics;
 
 /// All terms of a judgement, ready to be asked about rows that were learnt.
 pub(crate) struct Terms {
@@ -55,6 +64,124 @@ impl Terms {
             parts.push(clouds_without_one(&clouds, sample, log_prior, self.doubt, threads));
         }
         parts
+    }
+}
+
+/// Rows of a judged model, each to be scored as if it had not been learnt. The weights have seen it.
+pub(crate) struct JudgedRows {
+    /// The judged model of all rows.
+    model: Model,
+    singles: Vec<Option<SingleCounts>>,
+    terms: Terms,
+    class_weights: Vec<f64>,
+    weights: Vec<f64>,
+    /// o of each class; classes that were learnt after the judgement have none.
+    offsets: Vec<f64>,
+}
+
+impl JudgedRows {
+    /// Of canonical statistics, and the plain model of them.
+    pub(crate) fn new(statistics: &Statistics, plain: &Model, judgement: &Judgement) -> Result<Self> {
+        let model = plain.clone().judged(statistics, judgement)?;
+        let (class_weights, singles) = (class_weights(statistics), singles_of(statistics, model.settings()));
+        let unit = class_weights.iter().sum::<f64>() / statistics.rows.max(1) as f64;
+        let terms = Terms::new(&singles, statistics.on_grid.as_deref(), judgement, unit);
+        let offset = |class: &str| judgement.offsets.get(class).copied().unwrap_or(0.0);
+        Ok(JudgedRows {
+            model,
+            terms: terms.ok_or_else(|| Error::Settings("the judgement is of other statistics".into()))?,
+            singles,
+            class_weights,
+            weights: judgement.weights.clone(),
+            offsets: statistics.classes.names().map(offset).collect(),
+        })
+    }
+
+    /// Scores the rows of a batch, of which these were learnt; the others are scored against everything. `log_priors` are those
+    /// of every row without it.
+    pub(crate) fn score(
+        &self,
+        left_out: &LeaveOneOut<'_>,
+        batch: &Batch,
+        learnt: &[(usize, Removed)],
+        log_priors: &[f64],
+    ) -> Result<Scores> {
+        let mut scores = self.model.score(batch)?;
+        let (classes, total) = (self.class_weights.len(), self.class_weights.iter().sum::<f64>());
+        let rows: Vec<usize> = learnt.iter().map(|(row, _)| *row).collect();
+        let mut sample = self.sample(left_out, &batch.select(&rows), learnt)?;
+        let smoothed = sample.log_prior(&self.class_weights);
+        self.spare_rows_beyond_the_grid(left_out.statistics, batch, learnt, &mut sample);
+        let parts = self.terms.without_one(&sample, &smoothed, 1);
+        for (place, &(row, removed)) in learnt.iter().enumerate() {
+            let z = (0..classes).map(|class| {
+                let own = if class == removed.class { removed.weight } else { 0.0 };
+                let left = self.class_weights[class] - own;
+                if left <= 0.0 {
+                    return f64::NEG_INFINITY; // the class vanishes with the row
+                }
+                // Whatever prior the model has takes the place of the plain shares of the classes.
+                let plain = libm::log(left / (total - removed.weight));
+                let (mut sum, mut start) = (0.0, 0);
+                for part in &parts {
+                    let weights = &self.weights[start..][..part.terms];
+                    // What the terms say is measured from what they say for the last class.
+                    if class + 1 < classes {
+                        sum += part.weighted(place * (classes - 1) + class, weights);
+                    }
+                    start += part.terms;
+                }
+                log_priors[row * classes + class] + self.offsets[class] + smoothed[place * classes + class]
+                    - plain
+                    + sum
+            });
+            scores.set_row(row, z);
+            scores.set_prior(row, &log_priors[row * classes..][..classes]);
+        }
+        Ok(scores)
+    }
+
+    /// The rows as the terms look them up.
+    fn sample(
+        &self,
+        left_out: &LeaveOneOut<'_>,
+        batch: &Batch,
+        learnt: &[(usize, Removed)],
+    ) -> Result<Sample> {
+        let rows: Vec<u32> = (0..batch.rows as u32).collect();
+        let on_grid = left_out.statistics.on_grid.as_ref();
+        Ok(Sample {
+            own: learnt.iter().map(|(_, removed)| removed.class as u32).collect(),
+            weights: learnt.iter().map(|(_, removed)| removed.weight).collect(),
+            copies: vec![1.0; batch.rows],
+            places: places_of_all(&self.singles, batch, &rows),
+            coded: on_grid.map(|on_grid| on_grid.grid.write(batch, &rows)).unwrap_or_default(),
+            factors: factor_terms(left_out, &self.singles, batch)?,
+        })
+    }
+
+    /// Rows that are not counted on the grid cannot be left out of it: there they weigh nothing.
+    fn spare_rows_beyond_the_grid(
+        &self,
+        statistics: &Statistics,
+        batch: &Batch,
+        learnt: &[(usize, Removed)],
+        sample: &mut Sample,
+    ) {
+        let largest = statistics.on_grid.as_ref().map_or(u64::MAX, |on_grid| on_grid.grid.largest_hash);
+        if largest == u64::MAX {
+            return;
+        }
+        let counted = learnt.iter().map(|&(row, removed)| CountedRow {
+            row: row as u32,
+            class: removed.class as u32,
+        });
+        let hashes = hashes_of(batch, &counted.collect::<Vec<_>>());
+        for (weight, hash) in sample.weights.iter_mut().zip(hashes) {
+            if hash > largest {
+                *weight = 0.0;
+            }
+        }
     }
 }
 
