@@ -203,7 +203,7 @@ impl Factor {
                 least[row] = if left[row] >= least[row] { least[row] } else { left[row] };
                 product[row] *= scale[row] * left[row];
             }
-            if self.inverse.len() % AT_ONCE == 0 || start == self.cells.len() {
+            if self.inverse.len().is_multiple_of(AT_ONCE) || start == self.cells.len() {
                 log_volume.iter_mut().zip(product).for_each(|(sum, product)| *sum += ln(product));
                 product = [1.0; LANES];
             }

@@ -196,7 +196,11 @@ impl TextEstimate<'_> {
             let total = if class == own { sums.total - kept - gone } else { sums.total };
             formula.constant(&ClassTotals { total, tokens: sums.tokens - vanished, ..sums })
         };
-        score += if bernoulli { self.base_without(ready, own, total).log } else { kept * left(own) };
+        score += if bernoulli {
+            self.base_without(ready, own, &ClassTotals { total, ..ready.sums[own] }).log
+        } else {
+            kept * left(own)
+        };
         if vanished > 0.0 {
             let default = ready.logs.ln_own(0.0);
             for (class, score) in scores.iter_mut().enumerate().filter(|(class, _)| *class != own) {
@@ -212,12 +216,16 @@ impl TextEstimate<'_> {
         true
     }
 
-    /// Bernoulli with pseudocounts: all tokens absent in a class that has lost a document, but with all counts of tokens as
-    /// they were.
-    fn base_without(&self, ready: &WithoutOne, class: usize, total: f64) -> Base {
-        let sums = ClassTotals { total, ..ready.sums[class] };
+    /// All tokens absent in a class that has lost a document, but with all counts of tokens as they were.
+    fn base_without(&self, ready: &WithoutOne, class: usize, sums: &ClassTotals) -> Base {
+        // Only a background makes it matter what other classes count.
+        let pooled = match self.formula.amounts {
+            Amounts::Background(_) => sums.pooled,
+            _ => 0.0,
+        };
+        let key = (class, sums.total.to_bits(), pooled.to_bits());
         let mut bases = ready.bases.lock().unwrap_or_else(PoisonError::into_inner);
-        *bases.entry((class, total.to_bits(), 0.0_f64.to_bits())).or_insert_with(|| self.base(class, &sums))
+        *bases.entry(key).or_insert_with(|| self.base(class, sums))
     }
 }
 
@@ -388,7 +396,8 @@ impl<'e> LeftOut<'e> {
     /// Bernoulli: adds all tokens absent. Those of the document that stay have lost it, the others are gone.
     fn add_absent(&self, scores: &mut [f64], met: &[Met]) {
         let background = matches!(self.estimate.formula.amounts, Amounts::Background(_));
-        let mut bases: Vec<Base> = (0..scores.len()).map(|class| self.base(class)).collect();
+        let base = |(class, sums)| self.estimate.base_without(self.ready, class, sums);
+        let mut bases: Vec<Base> = self.sums.iter().enumerate().map(base).collect();
         for token in &self.tokens {
             let (before_in_all, now_in_all) = match background {
                 true => (self.ready.pooled[token.id], self.pooled(token)),
@@ -423,19 +432,6 @@ impl<'e> LeftOut<'e> {
                 *score = f64::NEG_INFINITY;
             }
         }
-    }
-
-    /// All tokens absent in a class that has lost a document, but with all counts of tokens as they were.
-    fn base(&self, class: usize) -> Base {
-        let sums = &self.sums[class];
-        // Only a background makes it matter what other classes count.
-        let pooled = match self.estimate.formula.amounts {
-            Amounts::Background(_) => sums.pooled,
-            _ => 0.0,
-        };
-        let key = (class, sums.total.to_bits(), pooled.to_bits());
-        let mut bases = self.ready.bases.lock().unwrap_or_else(PoisonError::into_inner);
-        *bases.entry(key).or_insert_with(|| self.estimate.base(class, sums))
     }
 
     /// Normalized complement: divides by the size of all weights of a class.
