@@ -13,6 +13,7 @@ use crate::families::likelihood::{FamilyLikelihood, Unseen};
 use crate::families::text::summary::weight_of_evidence;
 use crate::fractions::FractionExplanation;
 use crate::judgement::{Judged, Judgement, TermOf};
+use crate::moments::engine::vectorized;
 use crate::posterior::{Outcome, Scores};
 use crate::report::ByClass;
 use crate::schema::{Kind, Schema};
@@ -271,12 +272,16 @@ impl Model {
 
     /// Probabilities of zero are fine, and densities are finite. Neither ∞ nor NaN could become a posterior.
     fn check_defined(&self, log_joint: &[f64], batch: &Batch) -> Result<()> {
-        match log_joint.iter().position(|log| log.is_nan() || *log == f64::INFINITY) {
-            Some(undefined) => {
-                Err(Error::Undefined { row: batch.row_number(undefined / self.classes.len()) })
-            }
-            None => Ok(()),
-        }
+        let is_defined = |log: f64| log < f64::INFINITY;
+        // To look at all of them takes several at once, where to stop at the first takes one after the other.
+        let all_are = vectorized(
+            #[inline(always)]
+            || log_joint.iter().fold(true, |all, &log| all & is_defined(log)),
+        );
+        let undefined = if all_are { None } else { log_joint.iter().position(|&log| !is_defined(log)) };
+        undefined.map_or(Ok(()), |place| {
+            Err(Error::Undefined { row: batch.row_number(place / self.classes.len()) })
+        })
     }
 
     /// The same model, with terms that weigh what they are worth by a judgement of the statistics that it was estimated from.

@@ -416,14 +416,14 @@ impl Prepared<'_, f64> {
         ln: &mut [f64],
         evidence: &mut [bool],
     ) -> Unseen {
-        if let (Prepared::Text(estimate), FamilyLikelihood::Text(column, _)) = (self, likelihood) {
-            let text = batch.text(*column);
+        if let (Prepared::Text(estimate), FamilyLikelihood::Text(column, text)) = (self, likelihood) {
+            let column = batch.text(*column);
             let mut of_all = vec![false; evidence.len()];
-            let unseen = likelihood.add_log_likelihood(batch, ln, &mut of_all);
+            let (tokens, number_of) = text.add_and_number(column, ln, &mut of_all);
             learnt.iter().for_each(|&(row, _)| of_all[row] = false);
-            estimate.leave_out(text, learnt, ln, &mut of_all);
+            estimate.leave_out(column, &number_of, learnt, ln, &mut of_all);
             evidence.iter_mut().zip(of_all).for_each(|(any, one)| *any |= one);
-            return unseen;
+            return Unseen { values: 0, tokens };
         }
         let unseen = likelihood.log_likelihood(batch, ln);
         match (self, likelihood) {

@@ -58,8 +58,11 @@ fn sums<const N: usize, const KINDS: usize>(
             }
         }
     }
-    std::array::from_fn(|row| {
-        let term = |column: usize| term(rows[row][column], parameters.map(|of_class| of_class[column]));
-        sums[row].iter().sum::<f64>() + (whole..columns).map(term).sum::<f64>()
-    })
+    // A loop, since `from_fn` would not be compiled for the same processor.
+    let mut all = [0.0; N];
+    for ((all, sums), row) in all.iter_mut().zip(sums).zip(rows) {
+        let term = |column: usize| term(row[column], parameters.map(|of_class| of_class[column]));
+        *all = sums.iter().sum::<f64>() + (whole..columns).map(term).sum::<f64>();
+    }
+    all
 }

@@ -3,6 +3,7 @@
 use super::normal::{Covariance, GroupLikelihood, Loss, Normals};
 use super::spread::{Everybody, Spread};
 use super::triangle::Triangle;
+use super::without_one::{LANES, WithoutOne};
 use super::{GroupStatistics, regularize};
 use crate::batch::Batch;
 use crate::error::{Error, Result};
@@ -81,17 +82,29 @@ impl<'a> GroupEstimate<'a> {
         let likelihood = self.likelihood();
         let rows = self.classes.iter().map(|class| class.weight.at(0, 0));
         let (all, known) = (rows.clone().sum(), rows.filter(|&rows| rows > 0.0).count() as f64);
+        let regularized = WithoutOne::new(&self.normals, &self.classes).filter(|_| !self.is_incomplete);
         let mut values = vec![0.0; columns.len()];
-        for &(row, removed) in learnt {
-            values.iter_mut().zip(&columns).for_each(|(value, column)| *value = column[row]);
-            if values.iter().all(|x| x.is_nan()) {
-                continue;
-            }
-            let ln = &mut ln[row * self.classes.len()..][..self.classes.len()];
-            if !self.take_out(&likelihood, &values, removed, (all, known), ln) {
-                ln.copy_from_slice(&self.fitted_without(&values, removed));
+        for learnt in learnt.chunks(LANES) {
+            let is_floored = |column, variance| self.is_floored(column, variance);
+            let several = regularized.as_ref().map(|all| all.ln(&columns, learnt, is_floored));
+            for (&(row, removed), found) in learnt.iter().zip(several.unwrap_or_default()) {
+                values.iter_mut().zip(&columns).for_each(|(value, column)| *value = column[row]);
+                if values.iter().all(|x| x.is_nan()) {
+                    continue;
+                }
+                let ln = &mut ln[row * self.classes.len()..][..self.classes.len()];
+                if let Some(found) = found {
+                    ln.copy_from_slice(&found);
+                } else if !self.take_out(&likelihood, &values, removed, (all, known), ln) {
+                    ln.copy_from_slice(&self.fitted_without(&values, removed));
+                }
             }
         }
+    }
+
+    /// Whether a variance of a column is raised to its floor.
+    fn is_floored(&self, column: usize, variance: f64) -> bool {
+        floored(variance, self.everybody[column].variance, self.settings.variance_floor) != variance
     }
 
     /// The closed form, where there is one: nothing is missing, and covariances are not regularized. The pair is the weight
@@ -126,9 +139,7 @@ impl<'a> GroupEstimate<'a> {
             scale: divisors[0] / divisors[1],
             stretch: of_class / left,
         };
-        let is_floored = |column: usize, variance: f64| {
-            floored(variance, self.everybody[column].variance, self.settings.variance_floor) != variance
-        };
+        let is_floored = |column, variance| self.is_floored(column, variance);
         likelihood.take_out(values, &loss, is_floored, ln)
     }
 

@@ -21,6 +21,7 @@ mod normal;
 mod regularize;
 mod spread;
 mod triangle;
+mod without_one;
 
 use std::collections::BTreeMap;
 

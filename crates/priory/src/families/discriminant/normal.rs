@@ -22,7 +22,7 @@ const LEAST_UNEXPLAINED: f64 = 1e-9;
 /// The least share of its size that a covariance may keep when a row is taken out of it by a formula.
 const LEAST_KEPT: f64 = 0.1;
 /// What columns leave unexplained at least where no more than a few digits are lost to rounding.
-const FIRM: f64 = 1e-4;
+pub(super) const FIRM: f64 = 1e-4;
 
 /// The distributions of all classes.
 #[derive(Debug, Clone)]
@@ -40,18 +40,18 @@ pub(crate) struct Normals {
 /// A covariance that has an inverse.
 #[derive(Debug, Clone)]
 pub(crate) struct Covariance {
-    deviation: Vec<f64>,
-    correlation: Triangle,
+    pub(super) deviation: Vec<f64>,
+    pub(super) correlation: Triangle,
     factor: Triangle,
-    /// Whether it is the matrix that was given, nothing raised or cut.
-    is_plain: bool,
+    /// Whether it is the matrix that was given, cut as asked for, with nothing raised and no more cut than that.
+    pub(super) is_plain: bool,
 }
 
 /// A matrix of correlations, and its factor.
 pub(super) struct Correlation {
     matrix: Triangle,
     pub(super) factor: Triangle,
-    /// Whether nothing was cut.
+    /// Whether no more was cut than asked for.
     is_plain: bool,
 }
 
@@ -101,7 +101,7 @@ pub(super) fn positive_definite(correlations: &Triangle, cut: f64) -> Correlatio
     for share in shares {
         let matrix = cut_by(share);
         if let Some(factor) = matrix.cholesky(LEAST_UNEXPLAINED) {
-            return Correlation { matrix, factor, is_plain: cut == 0.0 && share == 0.0 };
+            return Correlation { matrix, factor, is_plain: share == 0.0 };
         }
     }
     let [matrix, factor] = [identity(correlations.size()), identity(correlations.size())];

@@ -4,6 +4,9 @@ use super::GroupSums;
 use super::triangle::Triangle;
 use crate::moments::{Moments, covariance, pair};
 
+/// The least share of the rows, or of a variance, that may be left where it is computed as a difference.
+pub(super) const FEWEST_LEFT: f64 = 1e-2;
+
 /// Means and covariances of the rows of a class; zero where no row tells.
 #[derive(Debug, Clone)]
 pub(crate) struct Spread {
@@ -42,7 +45,6 @@ impl Spread {
     /// What is left without a row. Nothing may be missing in the class. `None` if something is missing in the row, or if it
     /// is nearly all there is or nearly all of a variance, so that the differences would have no digits left.
     pub(super) fn without(&self, values: &[f64], weight: f64) -> Option<Spread> {
-        const FEWEST_LEFT: f64 = 1e-2;
         let size = values.len();
         let n = self.weight.at(0, 0);
         let rest = n - weight;

@@ -179,6 +179,12 @@ impl Formula {
         }
     }
 
+    /// Whether no class calls any document impossible, or one without a token.
+    pub(super) fn nothing_is_impossible(&self) -> bool {
+        let may_be_absent = !matches!(self.amounts, Amounts::Pair { absent, .. } if absent <= 0.0);
+        may_be_absent && !self.zero_is_impossible()
+    }
+
     /// Whether nothing at all is known of a class, so that all its tokens are equally probable.
     pub(crate) fn is_ignorant(&self, sums: &ClassTotals) -> bool {
         let (own, rest) = self.added(sums.tokens);
@@ -281,6 +287,19 @@ impl Formula {
             Amounts::Background(lambda) => libm::log1p(-mixed(lambda, count, pooled, sums).min(1.0)),
             _ => ln((sums.total - count).max(0.0) + rest) - ln(sums.total + own + rest),
         }
+    }
+
+    /// Bernoulli with pseudocounts: the logarithm of what the probabilities of a class with so many documents are divided
+    /// by.
+    pub(super) fn ln_all(&self, documents: f64) -> f64 {
+        let (own, rest) = self.added(0.0);
+        ln(documents + own + rest)
+    }
+
+    /// Bernoulli with pseudocounts: logarithms of what P(absent | class) is a share of, for up to this many documents.
+    pub(super) fn absent_logs(&self, documents: f64) -> CountLogs {
+        const WORKED_OUT: f64 = 65_536.0;
+        CountLogs::new(self.added(0.0).1, documents.min(WORKED_OUT) as u32, ln)
     }
 }
 

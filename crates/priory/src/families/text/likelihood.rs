@@ -133,6 +133,16 @@ impl TextLikelihood {
         scores: &mut [f64],
         evidence: &mut [bool],
     ) -> u64 {
+        self.add_and_number(column, scores, evidence).0
+    }
+
+    /// The same, and the model's number of every token that was looked up; empty if those of the column are the model's.
+    pub(crate) fn add_and_number(
+        &self,
+        column: &TextColumn,
+        scores: &mut [f64],
+        evidence: &mut [bool],
+    ) -> (u64, Vec<u32>) {
         /// How many documents are looked up before they are added up: few enough for their tokens to stay in the cache.
         const AT_ONCE: usize = 64;
         let mut documents = Documents::new(self, column);
@@ -158,7 +168,7 @@ impl TextLikelihood {
                 }
             }
         }
-        documents.unseen
+        (documents.unseen, documents.number_of)
     }
 
     /// Adds the log-likelihoods that follow from the sums of a document to its scores.

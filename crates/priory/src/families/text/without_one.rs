@@ -4,6 +4,9 @@
 //! document's tokens, and tokens that no other document has are unknown. As in scoring, the cost is the number of cells
 //! of the document's tokens. Whatever depends on all tokens is a sum over them, in which only the terms of the
 //! document's tokens are replaced.
+//!
+//! Nearly always all counts are whole numbers, the row weighs one, and no class calls anything impossible. Then
+//! [`correct`](TextEstimate::correct) and [`Complements`] take a short way.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -14,14 +17,22 @@ use crate::batch::TextColumn;
 use crate::estimate::CountLogs;
 use crate::exact::ExactSum;
 use crate::families::Removed;
+use crate::moments::engine::vectorized;
+use crate::numerics::ln;
 use crate::settings::TextFamily;
 
 /// What is needed to leave documents out.
 pub(crate) struct WithoutOne {
     logs: CountLogs,
+    /// Bernoulli: logarithms of the documents that do not have a token, and their pseudocount.
+    absent_logs: CountLogs,
     sums: Vec<ClassTotals>,
     constants: Vec<f64>,
-    /// The weight of the documents that have each token; not a number if an f64 cannot hold it.
+    /// Whether counts and totals are those of cells alone, so that one can be taken away without rounding.
+    is_plain: bool,
+    /// Whether no class calls anything impossible, and a token is known if any other document has it.
+    is_simple: bool,
+    /// The weight of the documents that have each token; not a number if it is no whole number that an f64 can hold.
     documents: Vec<f64>,
     /// What all classes count of each token, if that matters.
     pooled: Vec<f64>,
@@ -54,9 +65,6 @@ struct LeftOut<'e> {
     sums: Vec<ClassTotals>,
 }
 
-const NOT_ASKED: u32 = u32::MAX;
-const UNKNOWN: u32 = u32::MAX - 1;
-
 impl WithoutOne {
     fn new(estimate: &TextEstimate<'_>) -> Self {
         let sums: Vec<ClassTotals> = (0..estimate.classes()).map(|class| estimate.sums(class)).collect();
@@ -76,11 +84,17 @@ impl WithoutOne {
         let documents = |token| {
             let all = estimate.statistics.counts.documents_without(token, 0.0);
             let rest = estimate.statistics.counts.documents_without(token, all);
-            if rest == 0.0 { all } else { f64::NAN }
+            if rest == 0.0 && all.fract() == 0.0 { all } else { f64::NAN }
         };
         let pooled = tokens.clone().filter(|_| formula.default_depends_on_token());
-        let zero_absent = sums.iter().filter(|_| formula.family == TextFamily::Bernoulli);
+        let bernoulli = formula.family == TextFamily::Bernoulli;
+        let zero_absent = sums.iter().filter(|_| bernoulli);
+        let most = if bernoulli { estimate.totals.iter().copied().fold(0.0, f64::max) } else { 0.0 };
+        let statistics = &estimate.statistics;
         WithoutOne {
+            is_simple: formula.nothing_is_impossible() && estimate.min_documents <= 0.0,
+            absent_logs: formula.absent_logs(most),
+            is_plain: statistics.counts.is_plain() && statistics.totals.is_plain(),
             documents: tokens.map(documents).collect(),
             pooled: pooled.map(|token| estimate.pooled(token)).collect(),
             zero_absent: zero_absent.map(|sums| formula.absent(0.0, 0.0, sums)).collect(),
@@ -97,72 +111,151 @@ impl WithoutOne {
 impl TextEstimate<'_> {
     /// Whether enough other documents have a token.
     fn stays(&self, ready: &WithoutOne, token: usize, weight: f64) -> bool {
-        let counts = &self.statistics.counts;
-        let rest = match weight == 1.0 && counts.is_plain() && ready.documents[token].fract() == 0.0 {
-            true => ready.documents[token] - 1.0,
-            false => counts.documents_without(token, weight),
+        let whole = ready.documents[token];
+        let rest = match weight == 1.0 && ready.is_plain && !whole.is_nan() {
+            true => whole - 1.0,
+            false => self.statistics.counts.documents_without(token, weight),
         };
         rest > 0.0 && rest >= self.min_documents
     }
 
     /// Replaces the log-likelihoods of training rows by those that they would have without themselves, and marks those that
-    /// have a token which other documents have as well.
+    /// have a token which other documents have as well. `number_of` gives the number of each token of the column here; if it
+    /// is empty they are the same.
     pub(crate) fn leave_out(
         &self,
         column: &TextColumn,
+        number_of: &[u32],
         learnt: &[(usize, Removed)],
         ln: &mut [f64],
         evidence: &mut [bool],
     ) {
         let ready = self.without_one.get_or_init(|| WithoutOne::new(self));
-        let mut id_of = vec![NOT_ASKED; column.tokens().len()];
-        let mut amounts = Vec::new();
-        let (mut tokens, mut sums) = (Vec::new(), Vec::new());
+        let (mut amounts, mut document) = (Vec::new(), Vec::new());
+        let mut complements = Complements::new(self, ready);
         for &(row, removed) in learnt {
-            let Some(document) = column.document(row) else { continue };
+            let Some(entries) = column.document(row) else { continue };
             amounts.clear();
-            self.statistics.settings.push_amounts(document, &mut amounts);
-            tokens.clear();
-            for (&(token, _), &amount) in document.iter().zip(&amounts) {
-                let id = &mut id_of[token as usize];
-                if *id == NOT_ASKED {
-                    let found = self.statistics.tokens.get(column.tokens().name(token as usize));
-                    *id = found.map_or(UNKNOWN, |id| id as u32);
-                }
-                if *id != UNKNOWN {
-                    let (id, amount) =
-                        (*id as usize, if self.formula.counts_presence() { 1.0 } else { amount });
-                    let stays = self.stays(ready, id, removed.weight);
-                    tokens.push(Token { id, amount, taken: removed.weight * amount, stays });
-                }
+            match self.formula.counts_presence() {
+                true => amounts.resize(entries.len(), 1.0),
+                false => self.statistics.settings.push_amounts(entries, &mut amounts),
             }
-            let mut left_out = LeftOut { estimate: self, ready, removed, tokens, sums };
-            left_out.sum_up();
-            let ln = &mut ln[row * ready.sums.len()..][..ready.sums.len()];
-            evidence[row] = left_out.tokens.iter().any(|token| token.stays);
-            if !evidence[row] {
-                ln.fill(0.0);
-            } else if left_out.others_stay(ln) {
-                left_out.correct(ln);
-            } else {
-                ln.fill(0.0);
-                left_out.write(ln);
-            }
-            (tokens, sums) = (left_out.tokens, left_out.sums);
+            let ids = entries.iter().map(|&(token, _)| match number_of.is_empty() {
+                true => token as usize,
+                false => number_of[token as usize] as usize,
+            });
+            document.clear();
+            document.extend(ids.zip(amounts.iter().copied()));
+            document.retain(|&(id, _)| id < self.statistics.tokens.len());
+            let scores = &mut ln[row * ready.sums.len()..][..ready.sums.len()];
+            let is_simple = removed.weight == 1.0 && ready.is_plain && ready.is_simple;
+            evidence[row] = match &mut complements {
+                Some(complements) if is_simple && Complements::suit(&document) => {
+                    complements.write(&document, removed.class, scores)
+                }
+                None if is_simple && !self.formula.default_depends_on_token() => {
+                    self.correct(ready, &document, removed.class, scores)
+                }
+                _ => LeftOut::new(self, ready, removed, &document).write(scores),
+            };
         }
+    }
+
+    /// Corrects log P(document | class) of the whole document, where only its own class has lost anything but the tokens that
+    /// nobody else has. Returns whether any token is left.
+    fn correct(&self, ready: &WithoutOne, document: &[(usize, f64)], own: usize, scores: &mut [f64]) -> bool {
+        let (formula, counts) = (self.formula, &self.statistics.counts);
+        let bernoulli = formula.family == TextFamily::Bernoulli;
+        // Bernoulli: a token of the document no longer adds to the base what its absence did, unless it was in more
+        // documents than remain and not part of it. If it stays, what it adds by being absent now cancels out.
+        let total = ready.sums[own].total - 1.0;
+        let ln_all = if bernoulli { formula.ln_all(total) } else { 0.0 };
+        let ln_absent = |count| if count <= total { ready.absent_logs.ln_own(total - count) } else { ln_all };
+        let (mut kept, mut gone, mut vanished, mut score) = (0.0, 0.0, 0.0, 0.0);
+        for &(id, amount) in document {
+            let [documents, terms] = counts.counts_in(id, own);
+            let count = formula.count(documents, terms);
+            if count > amount || self.stays(ready, id, 1.0) {
+                kept += amount;
+                score += amount * ready.logs.ln_own(count - amount);
+            } else {
+                gone += amount;
+                vanished += 1.0;
+                score += ln_all;
+            }
+            if bernoulli {
+                score -= ln_absent(count);
+            }
+        }
+        if kept == 0.0 {
+            scores.fill(0.0);
+            return false;
+        }
+        let left = |class: usize| {
+            let sums = ready.sums[class];
+            let total = if class == own { sums.total - kept - gone } else { sums.total };
+            formula.constant(&ClassTotals { total, tokens: sums.tokens - vanished, ..sums })
+        };
+        score += if bernoulli {
+            self.base_without(ready, own, &ClassTotals { total, ..ready.sums[own] }).log
+        } else {
+            kept * left(own)
+        };
+        if vanished > 0.0 {
+            let default = ready.logs.ln_own(0.0);
+            for (class, score) in scores.iter_mut().enumerate().filter(|(class, _)| *class != own) {
+                let before = ready.constants[class];
+                *score -= gone * (before + default);
+                *score += match bernoulli {
+                    true => -vanished * ready.zero_absent[class],
+                    false => kept * (left(class) - before),
+                };
+            }
+        }
+        scores[own] = score;
+        true
+    }
+
+    /// All tokens absent in a class that has lost a document, but with all counts of tokens as they were.
+    fn base_without(&self, ready: &WithoutOne, class: usize, sums: &ClassTotals) -> Base {
+        // Only a background makes it matter what other classes count.
+        let pooled = match self.formula.amounts {
+            Amounts::Background(_) => sums.pooled,
+            _ => 0.0,
+        };
+        let key = (class, sums.total.to_bits(), pooled.to_bits());
+        let mut bases = ready.bases.lock().unwrap_or_else(PoisonError::into_inner);
+        *bases.entry(key).or_insert_with(|| self.base(class, sums))
     }
 }
 
-impl LeftOut<'_> {
+impl<'e> LeftOut<'e> {
+    fn new(
+        estimate: &'e TextEstimate<'e>,
+        ready: &'e WithoutOne,
+        removed: Removed,
+        document: &[(usize, f64)],
+    ) -> Self {
+        let token = |&(id, amount): &(usize, f64)| {
+            let stays = estimate.stays(ready, id, removed.weight);
+            Token { id, amount, taken: removed.weight * amount, stays }
+        };
+        let tokens = document.iter().map(token).collect();
+        let mut left_out = LeftOut { estimate, ready, removed, tokens, sums: Vec::new() };
+        left_out.sum_up();
+        left_out
+    }
+
     /// What classes count altogether without the document.
     fn sum_up(&mut self) {
         let (estimate, removed) = (self.estimate, self.removed);
         let (formula, statistics) = (estimate.formula, &estimate.statistics);
         let vanished = self.tokens.iter().filter(|token| !token.stays);
         let tokens = estimate.tokens - vanished.clone().count() as f64;
-        self.sums.clear();
-        self.sums.extend(self.ready.sums.iter().map(|sums| ClassTotals { tokens, ..*sums }));
-        if formula.family != TextFamily::Bernoulli && self.is_whole() {
+        self.sums = self.ready.sums.iter().map(|sums| ClassTotals { tokens, ..*sums }).collect();
+        if self.is_whole() && formula.family == TextFamily::Bernoulli {
+            self.sums[removed.class].total -= 1.0;
+        } else if self.is_whole() {
             let kept = self.tokens.iter().filter(|token| token.stays).map(|token| token.taken);
             self.sums[removed.class].total -= kept.sum::<f64>();
             for token in vanished {
@@ -179,11 +272,9 @@ impl LeftOut<'_> {
         self.sums.iter_mut().for_each(|sums| sums.pooled = pooled);
     }
 
-    /// Whether all that changes adds up without rounding: counts and totals are those of cells alone, and the
-    /// row weighs one.
+    /// Whether all that changes adds up without rounding.
     fn is_whole(&self) -> bool {
-        let statistics = &self.estimate.statistics;
-        self.removed.weight == 1.0 && statistics.counts.is_plain() && statistics.totals.is_plain()
+        self.removed.weight == 1.0 && self.ready.is_plain
     }
 
     /// The totals of the classes that have lost something.
@@ -210,68 +301,12 @@ impl LeftOut<'_> {
         totals
     }
 
-    /// Whether other classes lose nothing but the tokens that nobody else has, so that what they say follows from what they
-    /// say of the whole document. No class calls anything impossible.
-    fn others_stay(&self, counted: &[f64]) -> bool {
-        let formula = self.estimate.formula;
-        let nothing_is_certain = match formula.amounts {
-            Amounts::Pair { absent, .. } => absent > 0.0,
-            Amounts::Each(_) | Amounts::Background(_) => true,
-        };
-        !formula.default_depends_on_token()
-            && !formula.zero_is_impossible()
-            && nothing_is_certain
-            && self.estimate.min_documents <= 0.0
-            && self.is_whole()
-            && counted.iter().all(|score| score.is_finite())
-    }
-
-    /// Corrects log P(document | class) of the whole document, where [`others_stay`](Self::others_stay).
-    fn correct(&self, scores: &mut [f64]) {
-        let (formula, ready, own) = (self.estimate.formula, self.ready, self.removed.class);
-        let ln_own = |n| ready.logs.ln_own(n);
-        let default = formula.default(0.0, &self.sums[own], ln_own);
-        let amounts = |stays: bool| -> f64 {
-            self.tokens.iter().filter(|token| token.stays == stays).map(|token| token.amount).sum()
-        };
-        let (kept, gone) = (amounts(true), amounts(false));
-        let vanished = self.ready.sums[own].tokens - self.sums[own].tokens;
-        let bernoulli = formula.family == TextFamily::Bernoulli;
-        for (class, score) in scores.iter_mut().enumerate().filter(|(class, _)| *class != own) {
-            let before = ready.constants[class];
-            let absent = if bernoulli { vanished * ready.zero_absent[class] } else { 0.0 };
-            *score += kept * (self.constant(class) - before) - gone * (before + default) - absent;
+    /// Writes log P(document | class). Returns whether any token is left.
+    fn write(&self, scores: &mut [f64]) -> bool {
+        scores.fill(0.0);
+        if !self.tokens.iter().any(|token| token.stays) {
+            return false;
         }
-        let mut score = kept * self.constant(own);
-        let zero = if bernoulli { formula.absent(0.0, 0.0, &self.sums[own]) } else { 0.0 };
-        let mut base = if bernoulli { self.base(own).log } else { 0.0 };
-        for token in &self.tokens {
-            let [documents, terms] = self.estimate.statistics.counts.counts_in(token.id, own);
-            let before = formula.count(documents, terms);
-            let now = before - token.taken;
-            if bernoulli {
-                let absent =
-                    |count| if count > 0.0 { formula.absent(count, 0.0, &self.sums[own]) } else { zero };
-                // A token in more documents than remain is not part of the base.
-                base -= if before <= self.sums[own].total { absent(before) } else { 0.0 };
-                base += if token.stays { absent(now) } else { 0.0 };
-            }
-            if token.stays {
-                let log = match now > 0.0 {
-                    true if bernoulli => {
-                        default + formula.extra(now, 0.0, default, &self.sums[own], ln_own).log
-                    }
-                    true => ln_own(now),
-                    false => default,
-                };
-                score += token.amount * log;
-            }
-        }
-        scores[own] = score + base;
-    }
-
-    /// Adds log P(document | class) to `scores`, which are zero. At least one token must remain.
-    fn write(&self, scores: &mut [f64]) {
         let (formula, ready) = (self.estimate.formula, self.ready);
         let depends_on_token = formula.default_depends_on_token();
         let ln_own = |n| ready.logs.ln_own(n);
@@ -310,6 +345,7 @@ impl LeftOut<'_> {
             TextFamily::ComplementNormalized => self.normalize(scores, &constants),
             _ => {}
         }
+        true
     }
 
     /// What every token adds in a class; most classes have lost nothing, and then it is known.
@@ -349,7 +385,7 @@ impl LeftOut<'_> {
 
     /// What all classes count of a token without the document.
     fn pooled(&self, token: &Token) -> f64 {
-        if self.is_whole() && self.ready.documents[token.id].fract() == 0.0 {
+        if self.is_whole() && !self.ready.documents[token.id].is_nan() {
             return self.ready.pooled[token.id] - token.taken;
         }
         let mut pooled = 0.0;
@@ -360,7 +396,8 @@ impl LeftOut<'_> {
     /// Bernoulli: adds all tokens absent. Those of the document that stay have lost it, the others are gone.
     fn add_absent(&self, scores: &mut [f64], met: &[Met]) {
         let background = matches!(self.estimate.formula.amounts, Amounts::Background(_));
-        let mut bases: Vec<Base> = (0..scores.len()).map(|class| self.base(class)).collect();
+        let base = |(class, sums)| self.estimate.base_without(self.ready, class, sums);
+        let mut bases: Vec<Base> = self.sums.iter().enumerate().map(base).collect();
         for token in &self.tokens {
             let (before_in_all, now_in_all) = match background {
                 true => (self.ready.pooled[token.id], self.pooled(token)),
@@ -397,19 +434,6 @@ impl LeftOut<'_> {
         }
     }
 
-    /// All tokens absent in a class that has lost a document, but with all counts of tokens as they were.
-    fn base(&self, class: usize) -> Base {
-        let sums = &self.sums[class];
-        // Only a background makes it matter what other classes count.
-        let pooled = match self.estimate.formula.amounts {
-            Amounts::Background(_) => sums.pooled,
-            _ => 0.0,
-        };
-        let key = (class, sums.total.to_bits(), pooled.to_bits());
-        let mut bases = self.ready.bases.lock().unwrap_or_else(PoisonError::into_inner);
-        *bases.entry(key).or_insert_with(|| self.estimate.base(class, sums))
-    }
-
     /// Normalized complement: divides by the size of all weights of a class.
     fn normalize(&self, scores: &mut [f64], constants: &[f64]) {
         let (estimate, ready) = (self.estimate, self.ready);
@@ -434,6 +458,168 @@ impl LeftOut<'_> {
             let size = (constants[class] * sums.tokens + defaults + extras[class]).abs();
             *score *= if formula.weighs_nothing(sums) { 0.0 } else { inverse(size) };
         }
+    }
+}
+
+/// Complement, where all counts are whole numbers: log P(document | class) is the logarithm of a product over the tokens of
+/// the document, and takes a multiplication for each instead of a logarithm.
+struct Complements<'e> {
+    estimate: &'e TextEstimate<'e>,
+    ready: &'e WithoutOne,
+    /// What is added to a count.
+    added: f64,
+    /// Of what all other classes count of each token, as often as it occurs.
+    counted: Products,
+    /// Normalized: of what they counted of each token, divided by what they count now.
+    changed: Products,
+}
+
+impl<'e> Complements<'e> {
+    /// `None` for other models, and where factors could be too large or too small.
+    fn new(estimate: &'e TextEstimate<'e>, ready: &'e WithoutOne) -> Option<Self> {
+        let added = ready.logs.own;
+        let suits = estimate.formula.is_complement()
+            && estimate.statistics.counts.whole_rows().is_some()
+            && Products::ARE_IN.contains(&added)
+            && Products::ARE_IN.contains(&(estimate.pooled_total + added));
+        let [counted, changed] = [ready.sums.len(); 2].map(Products::new);
+        suits.then_some(Complements { estimate, ready, added, counted, changed })
+    }
+
+    /// Whether no token occurs so often that multiplying would take longer than a logarithm.
+    fn suit(document: &[(usize, f64)]) -> bool {
+        document.iter().all(|&(_, amount)| amount <= 256.0)
+    }
+
+    /// Writes log P(document | class). Returns whether any token is left.
+    fn write(&mut self, document: &[(usize, f64)], own: usize, scores: &mut [f64]) -> bool {
+        let (formula, ready) = (self.estimate.formula, self.ready);
+        let normalized = formula.family == TextFamily::ComplementNormalized;
+        self.counted.start();
+        self.changed.start();
+        let (kept, vanished) = vectorized(
+            #[inline(always)]
+            || match (formula.counts_presence(), normalized) {
+                (true, _) => self.multiply::<0, false>(document, own),
+                (false, false) => self.multiply::<1, false>(document, own),
+                (false, true) => self.multiply::<1, true>(document, own),
+            },
+        );
+        if kept == 0.0 {
+            scores.fill(0.0);
+            return false;
+        }
+        let taken: f64 = document.iter().map(|&(_, amount)| amount).sum();
+        for (class, score) in scores.iter_mut().enumerate() {
+            let ClassTotals { total, pooled, tokens } = ready.sums[class];
+            let total = if class == own { total - taken } else { total };
+            let sums = ClassTotals { total, pooled: pooled - taken, tokens: tokens - vanished };
+            let constant = formula.constant(&sums);
+            *score = kept * constant - self.counted.ln(class);
+            if normalized {
+                let all = ready.defaults + ready.extras[class] + self.changed.ln(class);
+                let size = (constant * sums.tokens + all).abs();
+                *score *= if formula.weighs_nothing(&sums) { 0.0 } else { inverse(size) };
+            }
+        }
+        true
+    }
+
+    /// Multiplies the factors of a document's tokens, of which `COUNT` is their documents (0) or terms (1). Returns how much
+    /// of the document is left, and how many tokens are gone.
+    #[inline(always)]
+    fn multiply<const COUNT: usize, const NORMALIZED: bool>(
+        &mut self,
+        document: &[(usize, f64)],
+        own: usize,
+    ) -> (f64, f64) {
+        let (mut kept, mut vanished) = (0.0, 0.0);
+        for &(id, amount) in document {
+            let Some((classes, counts)) = self.estimate.statistics.counts.whole_row(id) else { continue };
+            let pooled = self.ready.pooled[id];
+            let (before, now) = (pooled + self.added, pooled - amount + self.added);
+            // The class of the document loses as much of a token as all classes together.
+            let cells = classes.iter().zip(counts).map(|(&class, counts)| {
+                let (class, count) = (usize::from(class), f64::from(counts[COUNT]));
+                (class, count, if class == own { count - amount } else { count })
+            });
+            if pooled > amount {
+                kept += amount;
+                for _ in 0..amount as u32 {
+                    self.counted.multiply(now, cells.clone().map(|(class, _, count)| (class, now - count)));
+                }
+            } else {
+                vanished += 1.0;
+            }
+            if NORMALIZED && pooled > amount {
+                let ratio = |(class, was, is)| (class, (before - was) / (now - is));
+                self.changed.multiply(before / now, cells.map(ratio));
+            } else if NORMALIZED {
+                self.changed.multiply(before, cells.map(|(class, count, _)| (class, before - count)));
+            }
+        }
+        (kept, vanished)
+    }
+}
+
+/// A product for each class, as m · 2^k.
+struct Products {
+    /// m of each class, and that which all have in common.
+    mantissas: Vec<f64>,
+    exponents: Vec<f64>,
+    /// How many factors the mantissas hold.
+    factors: u32,
+}
+
+impl Products {
+    /// Of so many factors a mantissa can hold [`MOST_FACTORS`](Self::MOST_FACTORS), or their inverses.
+    const ARE_IN: std::ops::Range<f64> = 1e-20..1e20;
+    const MOST_FACTORS: u32 = 6;
+
+    fn new(classes: usize) -> Self {
+        Products { mantissas: vec![1.0; classes + 1], exponents: vec![0.0; classes + 1], factors: 0 }
+    }
+
+    /// Makes all products one.
+    fn start(&mut self) {
+        self.mantissas.fill(1.0);
+        self.exponents.fill(0.0);
+        self.factors = 0;
+    }
+
+    /// Multiplies all products by a factor, but those of some classes by one of their own.
+    #[inline(always)]
+    fn multiply(&mut self, others: f64, own: impl ExactSizeIterator<Item = (usize, f64)>) {
+        let classes = self.mantissas.len() - 1;
+        if own.len() == classes {
+            self.mantissas.iter_mut().zip(own).for_each(|(product, (_, factor))| *product *= factor);
+        } else {
+            let inverse = 1.0 / others;
+            self.mantissas[classes] *= others;
+            own.for_each(|(class, factor)| self.mantissas[class] *= factor * inverse);
+        }
+        self.factors += 1;
+        if self.factors == Self::MOST_FACTORS {
+            self.carry();
+        }
+    }
+
+    /// Leaves mantissas from 1 to 2.
+    #[inline(always)]
+    fn carry(&mut self) {
+        for (mantissa, exponent) in self.mantissas.iter_mut().zip(&mut self.exponents) {
+            let bits = mantissa.to_bits();
+            *exponent += f64::from((bits >> 52) as i32 - 1023);
+            *mantissa = f64::from_bits(bits & ((1 << 52) - 1) | 1.0_f64.to_bits());
+        }
+        self.factors = 0;
+    }
+
+    /// The logarithm of the product of a class.
+    fn ln(&self, class: usize) -> f64 {
+        let common = self.mantissas.len() - 1;
+        let exponent = self.exponents[class] + self.exponents[common];
+        ln(self.mantissas[class]) + ln(self.mantissas[common]) + exponent * std::f64::consts::LN_2
     }
 }
 

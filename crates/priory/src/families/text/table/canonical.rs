@@ -258,9 +258,16 @@ impl TokenTable {
 
     /// The cells of each token of a canonical table, if every count is a small whole number.
     pub(crate) fn whole_rows(&self) -> Option<impl Iterator<Item = WholeRow<'_>>> {
+        matches!(self.counts, Counts::Small(_))
+            .then(|| (0..self.len()).filter_map(|token| self.whole_row(token)))
+    }
+
+    /// The cells of a token of a canonical table, if every count is a small whole number.
+    #[inline]
+    pub(crate) fn whole_row(&self, token: usize) -> Option<WholeRow<'_>> {
         let Counts::Small(counts) = &self.counts else { return None };
-        let places = (0..self.rows.len()).map(|token| self.held(token));
-        Some(places.map(|places| (&self.class_of[places.clone()], &counts[places])))
+        let places = self.held(token);
+        Some((&self.class_of[places.clone()], &counts[places]))
     }
 
     /// All tokens, roughly by descending number of documents: by its binary logarithm.
