@@ -200,11 +200,7 @@ fn test_rows(batch: &Batch, is_test: &[Option<bool>]) -> priory::Result<FoldPart
     FoldParts::new(batch, &assigned)
 }
 
-fn evaluate_leave_one_out(
-    tables: &Tables<'_>,
-    settings: &Settings,
-    judging: Judging,
-) -> Result<Evaluation> {
+fn evaluate_leave_one_out(tables: &Tables<'_>, settings: &Settings, judging: Judging) -> Result<Evaluation> {
     let empty = || judging.start(tables.schema);
     let (parts, kept) = tables.fold_and_keep(empty, |part, batch, _| {
         part.observe(batch)?;

@@ -319,9 +319,9 @@ impl Snapshot {
         let reader = table.open()?.reader(statistics.schema(), Purpose::Learning).map_err(of_input)?;
         let answers = Answers::new(Some(Wanted::Probability), statistics.classes().len(), rows)?;
         let done = interruptible(py, |work| {
-            self.0.learnt.leave_one_out(|left_out| {
-                answers.fill(work, &reader, |batch| left_out.score(batch))
-            })?
+            self.0
+                .learnt
+                .leave_one_out(|left_out| answers.fill(work, &reader, |batch| left_out.score(batch)))?
         });
         answers.into_array(py, done)
     }

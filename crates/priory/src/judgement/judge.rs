@@ -139,8 +139,9 @@ pub(crate) fn judged(
         coded,
         factors: match factors_of(statistics, &singles).is_empty() {
             true => Vec::new(),
-            false => statistics
-                .leave_one_out(settings, |left_out| factor_terms(left_out, &singles, &batch))??,
+            false => {
+                statistics.leave_one_out(settings, |left_out| factor_terms(left_out, &singles, &batch))??
+            }
         },
     };
     let weights = class_weights(statistics);

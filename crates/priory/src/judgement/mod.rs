@@ -37,9 +37,9 @@ pub(crate) use judged::{Judged, TermOf};
 pub(crate) use on_grid::OnGrid;
 pub(crate) use pool::Judgement;
 pub(crate) use sample::RowSample;
-pub(crate) use without_one::JudgedRows;
 pub use summary::{CloudWeight, ColumnWeights, JudgementSummary};
 pub use tier::{Judging, Tier};
+pub(crate) use without_one::JudgedRows;
 
 use crate::posterior::log_sum;
 

@@ -172,10 +172,8 @@ impl JudgedRows {
         if largest == u64::MAX {
             return;
         }
-        let counted = learnt.iter().map(|&(row, removed)| CountedRow {
-            row: row as u32,
-            class: removed.class as u32,
-        });
+        let counted =
+            learnt.iter().map(|&(row, removed)| CountedRow { row: row as u32, class: removed.class as u32 });
         let hashes = hashes_of(batch, &counted.collect::<Vec<_>>());
         for (weight, hash) in sample.weights.iter_mut().zip(hashes) {
             if hash > largest {
