@@ -384,23 +384,25 @@ impl Cloud {
             point
         });
         let points: Vec<Point> = points.collect();
-        let squares_of = |form: &Form| points.iter().map(|point| form.square(point)).collect();
-        let mut squares: Vec<f64> = squares_of(&self.forms[0]);
+        let mut squares = self.forms[0].squares(&points);
         for class in 0..classes {
+            let form = self.form(class);
             if class > 0 && !self.is_shared {
-                squares = squares_of(&self.forms[class]);
+                squares = form.squares(&points);
             }
+            let to_class = form.with_means(&points, |_| class);
+            let to_own = form.with_means(&points, |place| own[rows.start + place] as usize);
             // Most rows weigh the same.
             let usual = (weights[rows.start], self.spread_without(class, weights[rows.start]));
             for (place, row) in rows.clone().enumerate() {
-                let spread = match (own[row] as usize == class, weights[row] == usual.0) {
+                let (own, weight) = (own[row] as usize, weights[row]);
+                let spread = match (own == class, weight == usual.0) {
                     (false, _) => self.spreads[class],
                     (true, true) => usual.1,
-                    (true, false) => self.spread_without(class, weights[row]),
+                    (true, false) => self.spread_without(class, weight),
                 };
-                let row_is = (own[row] as usize, weights[row]);
-                scores[place * classes + class] =
-                    self.score_without(&points[place], squares[place], class, row_is, spread);
+                let seen = Seen { square: squares[place], to_class: to_class[place], to_own: to_own[place] };
+                scores[place * classes + class] = self.score_without(class, own, weight, seen, spread);
             }
         }
         scores
@@ -415,19 +417,12 @@ impl Cloud {
         Spread::new(self.coordinates.size, self.weights[class] - weight, freedom)
     }
 
-    /// The log-density of a point in a class, without the point, which is of class `own` and this weight; `square` is xᵀ M⁻¹ x.
-    fn score_without(
-        &self,
-        point: &Point,
-        square: f64,
-        class: usize,
-        (own, weight): (usize, f64),
-        spread: Spread,
-    ) -> f64 {
+    /// The log-density of a point in a class, without the point, which is of class `own` and this weight.
+    fn score_without(&self, class: usize, own: usize, weight: f64, seen: Seen, spread: Spread) -> f64 {
         let form = self.form(class);
+        let Seen { square, to_class, to_own } = seen;
         let left = self.weights[own] - weight;
         let growth = if left > 1e-9 * self.weights[own] { self.weights[own] / left } else { 1.0 };
-        let to_own = form.with_mean(point, own);
         let from_own = square - 2.0 * to_own + form.constant(own, own);
         let in_own_scatter = if class == own && !self.is_shared { 1.0 } else { 0.0 };
         let lost = weight * growth * (self.share_of_within + in_own_scatter);
@@ -439,13 +434,21 @@ impl Cloud {
         let distance = if class == own {
             growth * growth * from_own / left_of_determinant
         } else {
-            let to_class = form.with_mean(point, class);
             let between = square - to_own - to_class + form.constant(own, class);
             let distance = square - 2.0 * to_class + form.constant(class, class);
             distance + lost * between * between / left_of_determinant
         };
         spread.ln(distance) - 0.5 * log_determinant
     }
+}
+
+/// What a form says of a point x.
+struct Seen {
+    /// xᵀ M⁻¹ x.
+    square: f64,
+    /// xᵀ M⁻¹ μ with the mean of the class that is asked for, and of the point's own.
+    to_class: f64,
+    to_own: f64,
 }
 
 /// What the log-density depends on beside distance and determinant.
@@ -512,29 +515,41 @@ impl Form {
         Some(Form { quadratic, linear, constant, log_determinant })
     }
 
-    /// xᵀ M⁻¹ x of a point.
-    fn square(&self, point: &Point) -> f64 {
-        let (size, numbers) = (self.linear[0].len(), point.numbers.len());
-        let quadratic = &self.quadratic;
+    /// xᵀ M⁻¹ x of each of some points.
+    fn squares(&self, points: &[Point]) -> Vec<f64> {
         vectorized(
             #[inline(always)]
-            move || {
-                let mut sum = 0.0;
-                for (a, &x) in point.numbers.iter().enumerate() {
-                    let row = &quadratic[a * size..][..=a];
-                    sum += x * (2.0 * dot(&row[..a], &point.numbers[..a]) + row[a] * x);
-                }
-                for (i, &code) in point.codes.iter().enumerate() {
-                    let row = &quadratic[code * size..][..size];
-                    let before: f64 = point.codes[..i].iter().map(|&other| row[other]).sum();
-                    sum += 2.0 * (dot(&row[..numbers], &point.numbers) + before) + row[code];
-                }
-                sum
-            },
+            move || points.iter().map(|point| self.square(point)).collect(),
+        )
+    }
+
+    /// xᵀ M⁻¹ x of a point.
+    #[inline(always)]
+    fn square(&self, point: &Point) -> f64 {
+        let (size, numbers) = (self.linear[0].len(), point.numbers.len());
+        let mut sum = 0.0;
+        for (a, &x) in point.numbers.iter().enumerate() {
+            let row = &self.quadratic[a * size..][..=a];
+            sum += x * (2.0 * dot(&row[..a], &point.numbers[..a]) + row[a] * x);
+        }
+        for (i, &code) in point.codes.iter().enumerate() {
+            let row = &self.quadratic[code * size..][..size];
+            let before: f64 = point.codes[..i].iter().map(|&other| row[other]).sum();
+            sum += 2.0 * (dot(&row[..numbers], &point.numbers) + before) + row[code];
+        }
+        sum
+    }
+
+    /// xᵀ M⁻¹ μ of each of some points and the mean of the class that belongs to it.
+    fn with_means(&self, points: &[Point], class: impl Fn(usize) -> usize) -> Vec<f64> {
+        vectorized(
+            #[inline(always)]
+            move || points.iter().enumerate().map(|(i, point)| self.with_mean(point, class(i))).collect(),
         )
     }
 
     /// xᵀ M⁻¹ μ of a point and the mean of a class.
+    #[inline(always)]
     fn with_mean(&self, point: &Point, class: usize) -> f64 {
         let linear = &self.linear[class];
         let of_codes: f64 = point.codes.iter().map(|&code| linear[code]).sum();
