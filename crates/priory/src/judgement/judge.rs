@@ -43,6 +43,9 @@ const MOST_VALUES: usize = 62;
 /// How many nats less likely than anything else the impossible is taken to be.
 const IMPOSSIBLE: f64 = 30.0;
 
+/// With more cells than this, triples are not counted as finely as there are rows for.
+const MOST_CELLS_OF_FINE_TRIPLES: usize = 1 << 22;
+
 /// All tables together have at most so many cells.
 pub(crate) const MOST_CELLS: usize = 1 << 24;
 
@@ -160,7 +163,11 @@ pub(super) fn places_of_all(singles: &[Option<SingleCounts>], batch: &Batch, row
 fn grid_of(statistics: &Statistics, settings: &Settings, tier: Tier) -> Grid {
     let class_weights = class_weights(statistics);
     let (total, classes) = (class_weights.iter().sum::<f64>(), class_weights.len());
-    let codes_of_triples = if total > 10_000.0 { 8 } else { 4 };
+    let codes_of_triples = match total {
+        ..=10_000.0 => 4,
+        ..=25_000.0 => 8,
+        _ => 16,
+    };
     if tier == Tier::Weights {
         return Grid { columns: Vec::new(), triples: Vec::new(), codes_of_triples, largest_hash: u64::MAX };
     }
@@ -199,8 +206,12 @@ fn grid_of(statistics: &Statistics, settings: &Settings, tier: Tier) -> Grid {
             triples.truncate(MOST_COLUMNS_OF_TRIPLES);
             triples.sort_unstable();
         }
-        let grid = Grid { columns, triples, codes_of_triples, largest_hash: u64::MAX };
-        if Layout::new(&grid).cells.saturating_mul(classes) <= MOST_CELLS {
+        let mut grid = Grid { columns, triples, codes_of_triples, largest_hash: u64::MAX };
+        let cells = |grid: &Grid| Layout::new(grid).cells.saturating_mul(classes);
+        if grid.codes_of_triples == 16 && cells(&grid) > MOST_CELLS_OF_FINE_TRIPLES {
+            grid.codes_of_triples = 8;
+        }
+        if cells(&grid) <= MOST_CELLS {
             return grid;
         }
         if bins == 4 && values == 4 {

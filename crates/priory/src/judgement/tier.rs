@@ -44,6 +44,9 @@ pub enum Judging {
 /// Fewer rows are not judged unless that is asked for.
 const FEWEST_ROWS: u64 = 50;
 
+/// Nor are rows if a larger share of them is the only one of its class: without it, nothing is known of the class.
+const MOST_LONELY: f64 = 0.01;
+
 /// Nor are more columns.
 const MOST_COLUMNS: usize = 8_192;
 
@@ -71,8 +74,8 @@ impl Judging {
         }
     }
 
-    /// Why there is automatically no judgement, if there is none: the settings are those of a textbook, rows are few or age, a
-    /// class has a single row, or there are too many classes and columns to fit weights to enough rows.
+    /// Why there is automatically no judgement, if there is none: the settings are those of a textbook, rows are few or age, too
+    /// many of them are the only ones of their class, or there are too many classes and columns to fit weights to enough rows.
     pub fn why_not(self, statistics: &Statistics, settings: &Settings) -> Option<&'static str> {
         if self != Judging::Auto {
             return None;
@@ -86,7 +89,9 @@ impl Judging {
             () if statistics.half_life().is_some() => Some("its rows age"),
             () if statistics.rows() < FEWEST_ROWS => Some("there are fewer than 50 rows"),
             () if classes.len() < 2 => Some("there is only one class"),
-            () if classes.iter().any(|&(_, weight)| weight < 2.0) => Some("a class has only one row"),
+            () if share_of_lonely_rows(&classes) > MOST_LONELY => {
+                Some("too many rows are the only ones of their class")
+            }
             () if columns > MOST_COLUMNS
                 || enough < FEWEST_ROWS_TO_FIT && (enough as u64) < statistics.rows() =>
             {
@@ -95,6 +100,12 @@ impl Judging {
             () => None,
         }
     }
+}
+
+/// The share of rows that are the only ones of their class.
+fn share_of_lonely_rows(classes: &[(&str, f64)]) -> f64 {
+    let weight = |least: f64| classes.iter().map(|(_, w)| w).filter(|w| **w < least).sum::<f64>();
+    weight(2.0) / weight(f64::INFINITY)
 }
 
 /// Why settings are those of a textbook, if they are.
