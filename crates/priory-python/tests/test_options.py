@@ -21,7 +21,7 @@ OTHERWISE = {
 ARGUMENTS = {"target": "y", "weight": "sample_weight"}
 FOR_FILES = {
     *{"schema", "delimiter", "comment", "no-header", "encoding", "input-format", "columns", "documents"},
-    *{"output", "format", "threads", "help", "version"},
+    *{"output", "format", "reliability", "threads", "help", "version"},
 }
 
 
