@@ -21,14 +21,19 @@
 //! variance of log p(x). So the variance of any density is how fast it grows with rows that hold x, and no family needs a formula
 //! of its own.
 //!
+//! The mean of log θ lies below the logarithm of the mean, which is what scores are made of, by about half the variance. So much is
+//! taken off z(k) before anything else, or intervals of few rows would lie too far to one side.
+//!
 //! That the model is right, that is, that columns are independent given the class or weighed as they should be, is taken for
 //! granted.
 
 use crate::batch::Batch;
 use crate::error::{Error, Result};
 use crate::families::Prepared;
-use crate::model::Model;
+use crate::judgement::{JudgedSpread, Judgement};
+use crate::model::{Explanation, Model};
 use crate::posterior::{Outcome, Scores, log_sum};
+use crate::report::ByClass;
 use crate::settings::Prior;
 use crate::statistics::Statistics;
 
@@ -38,6 +43,7 @@ pub struct Intervals<'a> {
     prepared: Vec<Prepared<'a, f64>>,
     /// The variance of log P(class).
     of_prior: Vec<f64>,
+    judged: Option<JudgedSpread>,
 }
 
 /// From where to where P(class | x) could be, for every row and class.
@@ -74,8 +80,13 @@ pub fn check_level(level: f64) -> Result<()> {
 }
 
 impl<'a> Intervals<'a> {
-    /// Of canonical statistics of just the columns of this model, which was estimated from them.
-    pub(crate) fn new(statistics: &'a Statistics, model: &'a Model) -> Result<Self> {
+    /// Of canonical statistics of just the columns of this model, which was estimated from them; with the judgement, if they were
+    /// judged.
+    pub(crate) fn new(
+        statistics: &'a Statistics,
+        model: &'a Model,
+        judgement: Option<&Judgement>,
+    ) -> Result<Self> {
         let settings = model.resolved();
         let prepared = model.factors_in(statistics)?.into_iter();
         let prepared = prepared
@@ -87,7 +98,13 @@ impl<'a> Intervals<'a> {
             Prior::Smoothed(added) => trigamma(weight + added),
             Prior::Uniform | Prior::Given(_) => 0.0,
         });
-        Ok(Intervals { model, of_prior: of_prior.collect(), prepared: prepared.collect::<Result<_>>()? })
+        let of_prior = of_prior.collect();
+        let spread = |judgement| {
+            let spread = JudgedSpread::new(statistics, model.settings(), judgement);
+            spread.ok_or_else(|| Error::Settings("the judgement is of other statistics".into()))
+        };
+        let judged = judgement.map(spread).transpose()?;
+        Ok(Intervals { model, of_prior, judged, prepared: prepared.collect::<Result<_>>()? })
     }
 
     /// The model that the intervals are about.
@@ -108,20 +125,31 @@ impl<'a> Intervals<'a> {
         batch.check(self.model.schema())?;
         let (classes, quantile) = (self.of_prior.len(), quantile(level));
         let posterior = scores.normalize();
-        let variances = self.variances(batch);
+        let spread = match &self.judged {
+            Some(judged) => self.judged_spread(judged, batch),
+            None => Spread { variances: self.variances(batch), terms: Vec::new() },
+        };
         let mut interval = Interval { classes, low: Vec::new(), high: Vec::new() };
-        let mut shares = vec![0.0; classes];
+        let (mut slopes, mut along, mut middle) = (vec![0.0; classes], Vec::new(), Vec::new());
         for row in 0..batch.rows {
-            let z = scores.log_weights(row);
-            let variances = match scores.outcome(row) {
-                Outcome::Impossible => &self.of_prior[..],
-                Outcome::Evidence | Outcome::NoEvidence => &variances[row * classes..][..classes],
+            let is_impossible = scores.outcome(row) == Outcome::Impossible;
+            let variances = match is_impossible {
+                true => &self.of_prior[..],
+                false => &spread.variances[row * classes..][..classes],
             };
+            middle.clear();
+            middle.extend(scores.log_weights(row).iter().zip(variances).map(|(z, v)| z - mean_below(*v)));
             for (class, &p) in posterior.row(row).iter().enumerate() {
-                let odds = log_odds(z, class, &mut shares);
-                let variance: f64 = (shares.iter().zip(variances))
-                    .map(|(share, variance)| if *share == 0.0 { 0.0 } else { share * share * variance })
-                    .sum();
+                let odds = log_odds(&middle, class, &mut slopes);
+                let of_class = |(slope, variance): (&f64, &f64)| match *slope {
+                    0.0 => 0.0,
+                    slope => slope * slope * variance,
+                };
+                let mut variance: f64 = slopes.iter().zip(variances).map(of_class).sum();
+                if let Some(judged) = self.judged.as_ref().filter(|_| !is_impossible) {
+                    judged.along(&slopes, spread.terms_of(row, judged), &mut along);
+                    variance += judged.variance(&along);
+                }
                 let (low, high) = ends(odds, quantile * libm::sqrt(variance));
                 interval.low.push(low.min(p));
                 interval.high.push(high.max(p));
@@ -130,35 +158,96 @@ impl<'a> Intervals<'a> {
         Ok(interval)
     }
 
+    /// Adds the interval of this probability to the explanation of a row.
+    ///
+    /// # Errors
+    /// As for [`of`](Self::of).
+    pub fn add_to(&self, explanation: &mut Explanation, batch: &Batch, row: usize, level: f64) -> Result<()> {
+        let row = batch.select(&[row]);
+        let interval = self.of(&row, &self.model.score(&row)?, level)?;
+        let by_class = |ends: &[f64]| Some(ByClass::new(&explanation.classes, ends.iter().copied()));
+        (explanation.low, explanation.high) = (by_class(interval.low(0)), by_class(interval.high(0)));
+        Ok(())
+    }
+
     /// The variance of log P(class, x), classes side by side.
     fn variances(&self, batch: &Batch) -> Vec<f64> {
         let mut sums = self.of_prior.repeat(batch.rows);
-        let mut own = vec![0.0; sums.len()];
-        for (prepared, (likelihood, exponent)) in self.prepared.iter().zip(self.model.likelihoods()) {
-            if exponent == 0.0 {
-                continue;
+        for (factor, (_, exponent)) in self.model.likelihoods().enumerate() {
+            if exponent != 0.0 {
+                self.add_factor(factor, exponent * exponent, batch, &mut sums);
             }
-            own.fill(0.0);
-            prepared.write_variances(likelihood, batch, &mut own);
-            sums.iter_mut().zip(&own).for_each(|(sum, own)| *sum += exponent * exponent * own);
         }
         sums
     }
+
+    /// Adds the variances of what one factor says, times something.
+    fn add_factor(&self, factor: usize, times: f64, batch: &Batch, sums: &mut [f64]) {
+        let Some((likelihood, _)) = self.model.likelihoods().nth(factor) else { return };
+        let mut own = vec![0.0; sums.len()];
+        self.prepared[factor].write_variances(likelihood, batch, &mut own);
+        sums.iter_mut().zip(&own).for_each(|(sum, own)| *sum += times * own);
+    }
+
+    /// The same of a judged model. What is not believed of its offsets is left to the prior.
+    fn judged_spread(&self, judged: &JudgedSpread, batch: &Batch) -> Spread {
+        let (classes, terms) = (self.of_prior.len(), judged.terms());
+        let left = (1.0 - judged.trust) * (1.0 - judged.trust);
+        let of_prior = self.of_prior.iter().zip(&judged.offsets);
+        let of_prior = of_prior.map(|(prior, offset)| if offset.is_some() { left * prior } else { *prior });
+        let mut spread = Spread {
+            variances: of_prior.collect::<Vec<f64>>().repeat(batch.rows),
+            terms: vec![0.0; batch.rows * classes * terms],
+        };
+        let read = judged.read(batch);
+        let rows = spread.terms.chunks_exact_mut((classes * terms).max(1));
+        for (row, (of_row, variances)) in rows.zip(spread.variances.chunks_exact_mut(classes)).enumerate() {
+            judged.add(&read, row, of_row, variances);
+        }
+        for &(factor, weight) in judged.factors.iter().filter(|(_, weight)| judged.weight(*weight) > 0.0) {
+            self.add_factor(factor, judged.weight(weight), batch, &mut spread.variances);
+            let said = self.model.log_likelihoods(factor, batch);
+            for (cell, said) in said.into_iter().enumerate().filter(|(_, said)| said.is_finite()) {
+                spread.terms[cell * terms + weight] += said;
+            }
+        }
+        spread
+    }
 }
 
-/// The log-odds of a class against all others, and by how much they change with the score of each class but for the sign: 1 for
-/// the class itself, for any other its share among the others.
-fn log_odds(z: &[f64], class: usize, shares: &mut [f64]) -> f64 {
+/// How far what is said of the rows of a batch could be off.
+struct Spread {
+    /// The variance of the score of each class for what was counted, classes side by side.
+    variances: Vec<f64>,
+    /// What the terms of a judged model say before they are weighted: all of the first class of the first row first.
+    terms: Vec<f64>,
+}
+
+impl Spread {
+    fn terms_of(&self, row: usize, judged: &JudgedSpread) -> &[f64] {
+        let size = judged.terms() * judged.offsets.len();
+        &self.terms[row * size..][..size]
+    }
+}
+
+/// The log-odds of a class against all others, and how they change with the score of each class: 1 for the class itself, and less
+/// its share among the others for any other.
+fn log_odds(z: &[f64], class: usize, slopes: &mut [f64]) -> f64 {
     let others = z.iter().enumerate().filter(|(other, _)| *other != class).map(|(_, &z)| z);
     let of_others = log_sum(others);
-    for (other, share) in shares.iter_mut().enumerate() {
-        *share = match other == class {
+    for (other, slope) in slopes.iter_mut().enumerate() {
+        *slope = match other == class {
             true => 1.0,
             false if of_others == f64::NEG_INFINITY => 0.0,
-            false => libm::exp(z[other] - of_others),
+            false => -libm::exp(z[other] - of_others),
         };
     }
     z[class] - of_others
+}
+
+/// How far the mean of log θ lies below the logarithm of the mean of θ, if its variance is v: about v/2, and less where v is large.
+fn mean_below(variance: f64) -> f64 {
+    if variance.is_finite() { 0.5 * libm::log1p(variance) } else { 0.0 }
 }
 
 /// The probabilities so far below log-odds and above them. What is certain stays certain: a model that calls something

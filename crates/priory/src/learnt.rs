@@ -237,7 +237,7 @@ impl Learnt {
         if model.schema().columns.len() < statistics.schema.columns.len() {
             statistics = Cow::Owned(statistics.narrowed(&model));
         }
-        Ok(work(&Intervals::new(&statistics, &model)?))
+        Ok(work(&Intervals::new(&statistics, &model, self.judgement.as_ref())?))
     }
 
     /// Lets go of the judgement, and of what was counted for it.

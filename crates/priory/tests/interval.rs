@@ -1,5 +1,6 @@
 //! Intervals cover what they should: many small tables are drawn from known distributions, and it is counted how often the true
 //! posterior lies in the interval that was concluded from each.
+#![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 use priory::settings::{Family, NumberFamily, Prior};
 use priory::{Batch, Column, Interval, Kind, Learnt, Posterior, Schema, Settings, Value};
@@ -30,11 +31,13 @@ impl Dice {
 
     fn pick(&mut self, shares: &[f64]) -> usize {
         let mut left = self.uniform();
-        shares.iter().position(|share| {
-            left -= share;
-            left < 0.0
-        })
-        .unwrap_or(shares.len() - 1)
+        shares
+            .iter()
+            .position(|share| {
+                left -= share;
+                left < 0.0
+            })
+            .unwrap_or(shares.len() - 1)
     }
 }
 
@@ -162,24 +165,41 @@ fn coverage(
 #[test]
 #[ignore]
 fn explore() {
-    let smoothed = Settings { prior: Prior::Smoothed(1.0), ..Settings::default() };
-    for rows in [30, 100, 300, 1000, 10_000] {
-        for (classes, columns, values) in [(2, 2, 3), (2, 5, 4), (3, 4, 3), (4, 8, 6)] {
-            let found = coverage(&Settings::default(), 200, rows, false, |dice| World::of_values(dice, classes, columns, values));
-            let found2 = coverage(&smoothed, 200, rows, false, |dice| World::of_values(dice, classes, columns, values));
-            println!("{rows} rows, {classes} classes, {columns} columns of {values} values: {found:.3?} {found2:.3?}");
-        }
-    }
-    for family in [NumberFamily::Gaussian, NumberFamily::Student] {
-        for rows in [30, 100, 300, 1000] {
-            let settings = Settings { numbers: Some(family), ..Settings::default() };
-            let found = coverage(&settings, 100, rows, false, |dice| World::of_numbers(dice, 2, 2));
-            println!("{rows} rows, {family}: {found:.3?}");
-        }
-    }
+    let plain = Settings::default();
     for rows in [30, 100, 300, 1000] {
-        let found = coverage(&Settings::default(), 100, rows, false, |dice| World::of_numbers(dice, 2, 2));
-        println!("{rows} rows, auto: {found:.3?}");
+        for (classes, columns, values) in [(2, 2, 3), (2, 5, 4), (3, 4, 3), (4, 8, 6)] {
+            let found =
+                coverage(&plain, 100, rows, false, |dice| World::of_values(dice, classes, columns, values));
+            println!("{rows} rows, {classes} classes, {columns} columns of {values} values: {found:.3?}");
+        }
     }
-    let _ = Family::Joint;
+    for family in [Some(NumberFamily::Gaussian), Some(NumberFamily::Student), None] {
+        for rows in [30, 100, 300, 1000] {
+            let settings = Settings { numbers: family, ..Settings::default() };
+            let found = coverage(&settings, 50, rows, false, |dice| World::of_numbers(dice, 2, 2));
+            println!("{rows} rows, {family:?}: {found:.3?}");
+        }
+    }
+}
+
+#[test]
+#[ignore]
+fn explore_judged() {
+    let plain = Settings::default();
+    for rows in [100, 300, 1000] {
+        for (classes, columns, values, copies) in [(2, 3, 3, 0), (2, 3, 3, 3), (3, 4, 3, 0)] {
+            let found = coverage(&plain, 40, rows, true, |dice| World {
+                copies,
+                ..World::of_values(dice, classes, columns, values)
+            });
+            println!(
+                "judged {rows} rows, {classes} classes, {columns} columns of {values} values, {copies} copies: {found:.3?}"
+            );
+        }
+        let found = coverage(&plain, 20, rows, true, |dice| World::of_numbers(dice, 2, 3));
+        println!("judged {rows} rows, numbers: {found:.3?}");
+        let found =
+            coverage(&plain, 20, rows, true, |dice| World { copies: 2, ..World::of_numbers(dice, 2, 3) });
+        println!("judged {rows} rows, numbers, 2 copies: {found:.3?}");
+    }
 }
