@@ -22,7 +22,8 @@
 //! of its own.
 //!
 //! The mean of log θ lies below the logarithm of the mean, which is what scores are made of, by about half the variance. So much is
-//! taken off z(k) before anything else, or intervals of few rows would lie too far to one side.
+//! taken off z(k) before anything else, or intervals of few rows would lie too far to one side. The weights of a judgement were fitted
+//! to what the scores are, and nothing is taken off.
 //!
 //! That the model is right, that is, that columns are independent given the class or weighed as they should be, is taken for
 //! granted.
@@ -138,7 +139,8 @@ impl<'a> Intervals<'a> {
                 false => &spread.variances[row * classes..][..classes],
             };
             middle.clear();
-            middle.extend(scores.log_weights(row).iter().zip(variances).map(|(z, v)| z - mean_below(*v)));
+            let below = |variance: &f64| if self.judged.is_none() { mean_below(*variance) } else { 0.0 };
+            middle.extend(scores.log_weights(row).iter().zip(variances).map(|(z, v)| z - below(v)));
             for (class, &p) in posterior.row(row).iter().enumerate() {
                 let odds = log_odds(&middle, class, &mut slopes);
                 let of_class = |(slope, variance): (&f64, &f64)| match *slope {

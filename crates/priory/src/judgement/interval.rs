@@ -4,9 +4,12 @@
 //! as their covariance; those that are at a bound stay there. With H = R Rᵀ the variance of Σ u w is |R⁻¹ u|², so it is R⁻¹, the
 //! root of the covariance, that a judgement keeps.
 //!
-//! What a column says varies as its counts do: by how much it would say more if the row were learnt once more with this class.
-//! That rise is multiplied by the weight, not by its square. Columns with a weight of one half mostly say what another says too, and
-//! then vary with it: two halves of the same make a whole, with the variance of a whole.
+//! What a column says varies as its counts do. One more row with this class and these values would raise it by Δ, and log(1 + 1/a)
+//! = Δ tells a, how many such rows there are as the shrunken counts have it. About as many come by chance more or less, each of which
+//! moves it by Δ: the variance is a Δ², which is 1/a where a is large, and small where such rows hardly ever come.
+//!
+//! That is multiplied by the weight, not by its square. Columns with a weight of one half mostly say what another says too, and then
+//! vary with it: two halves of the same make a whole, with the variance of a whole.
 
 use crate::batch::Batch;
 use crate::judgement::blocks::in_blocks;
@@ -145,7 +148,7 @@ fn inverse_of_factor(matrix: &[f64], free: &[usize], size: usize) -> Vec<f64> {
     root
 }
 
-/// The terms of a judgement, with what they are before they are weighted and how fast they rise.
+/// The terms of a judgement before they are weighted, and how much they vary.
 pub(crate) struct JudgedSpread {
     classes: usize,
     singles: Vec<Option<SingleCounts>>,
@@ -169,18 +172,22 @@ pub(crate) struct JudgedSpread {
     root: Vec<(Vec<usize>, Vec<f64>)>,
 }
 
-/// What each place of a table says, and by how much more with one more row, times its weight; classes side by side.
+/// What each place of a table says, and the variance of that times its weight; classes side by side.
 struct Table {
     terms: Vec<f64>,
-    rises: Vec<f64>,
+    variances: Vec<f64>,
 }
 
 impl Table {
     fn new(terms: Vec<f64>, with_row: impl Iterator<Item = f64>, weight: f64) -> Self {
-        // From log(a + 1)/(A + 1) back to 1/a − 1/A.
-        let rise = |(with, term): (f64, &f64)| weight * libm::expm1(with - term).max(0.0);
-        Table { rises: with_row.zip(&terms).map(rise).collect(), terms }
+        let variance = |(with, term): (f64, &f64)| weight * variance_of(with - term);
+        Table { variances: with_row.zip(&terms).map(variance).collect(), terms }
     }
+}
+
+/// The variance of what one more row would raise by so much.
+fn variance_of(rise: f64) -> f64 {
+    if rise > 0.0 { rise * rise / libm::expm1(rise) } else { 0.0 }
 }
 
 impl JudgedSpread {
@@ -251,15 +258,15 @@ impl JudgedSpread {
     pub(crate) fn read(&self, batch: &Batch) -> SpreadRows {
         let rows: Vec<u32> = (0..batch.rows as u32).collect();
         let coded = self.grid.as_ref().map(|grid| grid.write(batch, &rows)).unwrap_or_default();
-        let mut rises_of_clouds = vec![0.0; batch.rows * self.classes];
+        let mut variances_of_clouds = vec![0.0; batch.rows * self.classes];
         let mut clouds = Vec::new();
         for (cloud, weight) in self.clouds.iter().filter(|_| batch.rows > 0) {
-            let (scores, rises) = self.ask_cloud(cloud, &coded, batch.rows);
-            let weighted = rises.iter().map(|rise| self.weights[*weight] * rise);
-            rises_of_clouds.iter_mut().zip(weighted).for_each(|(sum, rise)| *sum += rise);
+            let (scores, variances) = self.ask_cloud(cloud, &coded, batch.rows);
+            let weighted = variances.iter().map(|variance| self.weights[*weight] * variance);
+            variances_of_clouds.iter_mut().zip(weighted).for_each(|(sum, variance)| *sum += variance);
             clouds.push(scores);
         }
-        SpreadRows { places: places_of_all(&self.singles, batch, &rows), coded, clouds, rises_of_clouds }
+        SpreadRows { places: places_of_all(&self.singles, batch, &rows), coded, clouds, variances_of_clouds }
     }
 
     /// How many weights there are.
@@ -272,12 +279,12 @@ impl JudgedSpread {
         self.weights[term]
     }
 
-    /// Adds what the terms say of a row, all terms of the first class first, and how fast z of each class rises.
-    pub(crate) fn add(&self, read: &SpreadRows, row: usize, terms: &mut [f64], rises: &mut [f64]) {
+    /// Adds what the terms say of a row, all terms of the first class first, and the variance of z of each class.
+    pub(crate) fn add(&self, read: &SpreadRows, row: usize, terms: &mut [f64], variances: &mut [f64]) {
         let (k, size) = (self.classes, self.terms());
         let mut add = |table: &Table, cell: usize, weights: &mut dyn Iterator<Item = usize>| {
             let place = cell * k;
-            rises.iter_mut().zip(&table.rises[place..]).for_each(|(sum, rise)| *sum += rise);
+            variances.iter_mut().zip(&table.variances[place..]).for_each(|(sum, variance)| *sum += variance);
             for weight in weights {
                 for (class, term) in table.terms[place..][..k].iter().enumerate() {
                     terms[class * size + weight] += term;
@@ -296,8 +303,8 @@ impl JudgedSpread {
                 &mut shape.columns().iter().map(|column| start + column),
             );
         }
-        for (of_row, rise) in rises.iter_mut().zip(read.rises_of_clouds[row * k..].iter()) {
-            *of_row += rise;
+        for (of_row, variance) in variances.iter_mut().zip(read.variances_of_clouds[row * k..].iter()) {
+            *of_row += variance;
         }
         for ((_, weight), scores) in self.clouds.iter().zip(&read.clouds) {
             for (class, score) in scores[row * k..][..k].iter().enumerate() {
@@ -306,7 +313,7 @@ impl JudgedSpread {
         }
     }
 
-    /// What a cloud says of every row, and by how much more of each class with one more row of it.
+    /// What a cloud says of every row, and the variance of that.
     fn ask_cloud(&self, cloud: &Cloud, coded: &Coded, rows: usize) -> (Vec<f64>, Vec<f64>) {
         let k = self.classes;
         let bounded = |mut scores: Vec<f64>| {
@@ -317,14 +324,14 @@ impl JudgedSpread {
             bounded(cloud.scores_without(coded, &vec![class as u32; rows], &vec![weight; rows], 0..rows))
         };
         let scores = with(0, 0.0);
-        let mut rises = vec![0.0; scores.len()];
+        let mut variances = vec![0.0; scores.len()];
         for class in 0..k {
             let with_row = with(class, -1.0);
             for cell in (class..scores.len()).step_by(k) {
-                rises[cell] = libm::expm1(with_row[cell] - scores[cell]).max(0.0);
+                variances[cell] = variance_of(with_row[cell] - scores[cell]);
             }
         }
-        (scores, rises)
+        (scores, variances)
     }
 
     /// How log-odds change with each weight and offset, if they change so with the score of each class and these are the terms.
@@ -366,9 +373,9 @@ fn rows_of(root: &[f32], size: usize) -> Vec<(Vec<usize>, Vec<f64>)> {
 pub(crate) struct SpreadRows {
     places: Vec<Vec<u32>>,
     coded: Coded,
-    /// What each cloud says, and how fast all of them rise together; the classes of a row side by side.
+    /// What each cloud says, and the variance of all of them together; the classes of a row side by side.
     clouds: Vec<Vec<f64>>,
-    rises_of_clouds: Vec<f64>,
+    variances_of_clouds: Vec<f64>,
 }
 
 #[cfg(test)]
