@@ -334,6 +334,9 @@ pub(crate) struct EvaluateArgs {
     /// Show how good predictions are without and with a judgement, and whether their probabilities can be believed
     #[arg(long)]
     pub(crate) compare: bool,
+    /// Draw how sure predictions are against how often they are right, for example `--reliability believe.svg`
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) reliability: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) split: SplitArgs,
     /// Another number gives other folds, for example `--seed 7`
@@ -398,8 +401,8 @@ pub(crate) struct ExplainArgs {
     /// The interval says how far a probability could be off because only so many rows were seen.
     #[arg(long, value_name = "PROBABILITY", value_parser = parse_level, conflicts_with = "fractions")]
     pub(crate) interval: Option<f64>,
-    /// How many tokens of a document to list, for example `explain mails.priory new.csv --top 50`
-    #[arg(long, value_name = "N", default_value_t = 20, help_heading = "Text")]
+    /// How many terms of a judged model and tokens of a document to list, for example `explain mails.priory new.csv --top 50`
+    #[arg(long, value_name = "N", default_value_t = 20)]
     pub(crate) top: usize,
     #[command(flatten)]
     pub(crate) settings: SettingsArgs,

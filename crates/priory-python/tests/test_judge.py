@@ -130,3 +130,33 @@ def test_probabilities_lie_in_their_intervals(judge):
     for refused in [0, 1, -0.5, float("nan")]:
         with pytest.raises(ValueError, match="above 0 and below 1"):
             model.predict_interval(X, refused)
+
+
+def test_terms_of_judged_models_add_up():
+    X, y = table(300, 12)
+    model = NaiveBayes().fit(X, y)
+    told = model.explain(X[:50])
+    assert told.features[:5] == ["offset", "x", "again", "y", "colour"]
+    total = told.log_prior + np.zeros((50, 1))
+    for i in range(len(told.features)):
+        total = total + told.contributions[:, i]
+    assert (total == told.log_joint).all()
+    np.testing.assert_array_equal(told.log_joint, model.predict_joint_log_proba(X[:50]))
+
+
+def test_leaving_a_row_out_is_less_hopeful():
+    X, y = table(300, 13)
+    model = NaiveBayes().fit(X, y)
+    own = np.searchsorted(model.classes_, y)
+    left_out = model.leave_one_out_proba(X, y)[np.arange(300), own]
+    assert (left_out <= model.predict_proba(X)[np.arange(300), own] + 1e-9).all()
+    report = NaiveBayes().evaluate(X, y, leave_one_out=True)
+    assert report["judged"] == 300
+    np.testing.assert_allclose(report["log_loss"], -np.log(left_out).mean(), rtol=1e-6)
+
+
+def test_parts_of_a_stream_are_not_judged_until_all_is_there():
+    X, y = table(300, 14)
+    model = NaiveBayes().partial_fit(X[:100], y[:100]).partial_fit(X[100:], y[100:])
+    assert "judgement" not in model.show()
+    assert model.judge_again(X, y) == NaiveBayes().fit(X, y)

@@ -21,7 +21,7 @@ OTHERWISE = {
 ARGUMENTS = {"target": "y", "weight": "sample_weight"}
 FOR_FILES = {
     *{"schema", "delimiter", "comment", "no-header", "encoding", "input-format", "columns", "documents"},
-    *{"output", "format", "threads", "help", "version"},
+    *{"output", "format", "reliability", "threads", "help", "version"},
 }
 
 
@@ -114,7 +114,7 @@ def test_pseudocounts_in_all_their_forms(tmp_path, program):  # noqa: F811
         NaiveBayes(pseudocounts=pseudocounts).fit(X, y).save(tmp_path / "python.priory")
         assert (tmp_path / "python.priory").read_bytes() == shell.read_bytes()
     plain = NaiveBayes().fit(X, y)
-    assert plain.reestimate(pseudocounts=given) == NaiveBayes(pseudocounts=given).fit(X, y)
+    assert plain.reestimate(pseudocounts=given) == NaiveBayes(pseudocounts=given, judge="none").fit(X, y)
     with pytest.raises(ValueError, match="pseudocounts: expected the columns column, value"):
         NaiveBayes(pseudocounts=frame.rename(columns={"pseudocount": "n"})).fit(X, y)
     with pytest.raises(FileNotFoundError):
@@ -167,10 +167,13 @@ def test_rows_that_age_can_be_forgotten():
     with pytest.raises(ValueError, match="never learnt"):
         model.forget(X[120:160], y[120:160], learnt_at=121)
     # A model without a half-life may get one later.
-    late = NaiveBayes(kinds=kinds).fit(X[:120], y[:120]).set_params(half_life=50)
+    late = NaiveBayes(kinds=kinds, judge="none").fit(X[:120], y[:120]).set_params(half_life=50)
     assert late.partial_fit(X[120:], y[120:]).learnt_from_ == 1
     with pytest.raises(ValueError, match="cannot become 60"):
         late.set_params(half_life=60).partial_fit(X, y)
+    judged = NaiveBayes(kinds=kinds).fit(X[:120], y[:120]).set_params(half_life=50)
+    with pytest.raises(ValueError, match="the rows of a judged model cannot age"):
+        judged.partial_fit(X[120:], y[120:])
 
 
 def test_bad_values_may_be_missing():
@@ -188,7 +191,7 @@ def test_bad_values_may_be_missing():
 
 def test_what_is_shown_is_what_the_command_line_shows(tmp_path, program):  # noqa: F811
     X, y = mixed()
-    model = NaiveBayes(kinds={"*": "bernoulli"}).fit(X[["seen"]], y)
+    model = NaiveBayes(kinds={"*": "bernoulli"}, judge="none").fit(X[["seen"]], y)
     model.save(tmp_path / "m.priory")
     told = json.loads(program("show", tmp_path / "m.priory", "--weights", "--format", "json"))
     assert model.linear_form() == told.pop("linear_form")

@@ -115,7 +115,9 @@ impl Statistics {
                 known.rows
             )),
             None if rows == 0 => refused("a half-life is one row or more".into()),
-            None if self.on_grid.is_some() => refused("the rows of a judged model cannot age".into()),
+            None if self.on_grid.is_some() => {
+                refused("the rows of a judged model cannot age; train it without a judgement".into())
+            }
             None if !self.can_be_halved(2 * MOST_HALVINGS) => {
                 refused("the model has learnt rows whose weights are too small to be halved".into())
             }

@@ -343,6 +343,7 @@ impl Model {
         let raise = |x: f64| raised(x, factor.exponent);
         Contribution {
             feature: feature_name(&self.schema, &factor.columns),
+            of: ContributionOf::Feature,
             value: written_out(batch, &factor.columns, row),
             unseen: !met,
             exponent: factor.exponent,
@@ -356,21 +357,23 @@ impl Model {
     fn judged_contributions(&self, judged: &Judged, batch: &Batch, row: usize) -> Vec<Contribution> {
         let read = judged.read(batch);
         let terms = judged.terms(&read, row).into_iter().map(|term| {
-            let (feature, value, unseen) = match term.of {
-                TermOf::Offsets => ("offset".to_owned(), Some("of the class".to_owned()), false),
+            let (of, feature, value, unseen) = match term.of {
+                TermOf::Offsets => (ContributionOf::Classes, "offset".to_owned(), None, false),
                 TermOf::Column { column, is_unseen } => {
                     let name = feature_name(&self.schema, &[column]);
-                    (name, written_out(batch, &[column], row), is_unseen)
+                    (ContributionOf::Feature, name, written_out(batch, &[column], row), is_unseen)
                 }
-                TermOf::Together(columns) => {
+                TermOf::Together { columns, is_known } => {
                     let names: Vec<&str> =
                         columns.iter().map(|&column| self.schema.columns[column].name.as_str()).collect();
-                    (names.join(" × "), written_out(batch, &columns, row), false)
+                    let value = written_out(batch, &columns, row).filter(|_| is_known);
+                    (ContributionOf::Together, names.join(" × "), value, false)
                 }
-                TermOf::Cloud(what) => ("together".to_owned(), Some(what), false),
+                TermOf::Cloud(what) => (ContributionOf::Cloud, what, None, false),
             };
             Contribution {
                 feature,
+                of,
                 value,
                 unseen,
                 exponent: 1.0,
@@ -611,9 +614,13 @@ impl Explanation {
 /// What one feature adds to the log-joint of each class.
 #[derive(Debug, Clone, Serialize)]
 pub struct Contribution {
-    /// The column, or the columns of a joint table.
+    /// The column, or the columns of a joint table; in a judged model also columns that say something together, or a name for
+    /// what it is about.
     pub feature: String,
-    /// Its value in this row; `None` if it is missing.
+    /// What it is about.
+    #[serde(skip_serializing_if = "ContributionOf::is_feature")]
+    pub of: ContributionOf,
+    /// Its value in this row; `None` if it is missing, or if there is none.
     pub value: Option<String>,
     /// Whether the value was never met in training.
     pub unseen: bool,
@@ -625,6 +632,26 @@ pub struct Contribution {
     pub tokens: Option<TokenContributions>,
     /// P(value | class) as fractions, if these were added.
     pub fraction: Option<ByClass<String>>,
+}
+
+/// What a contribution is about. Models that were not judged have those of features alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ContributionOf {
+    /// A column, or the columns of a joint table or a group.
+    Feature,
+    /// The classes themselves: by how much each is more or less frequent than the columns make it look.
+    Classes,
+    /// Two or three columns, beyond what each says by itself.
+    Together,
+    /// Many columns as one cloud of points.
+    Cloud,
+}
+
+impl ContributionOf {
+    fn is_feature(&self) -> bool {
+        *self == ContributionOf::Feature
+    }
 }
 
 /// What the tokens of a document add to the log-joint of each class.

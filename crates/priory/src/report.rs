@@ -4,7 +4,8 @@ pub use crate::families::text::summary::{TellingToken, TextSummary};
 pub use crate::features::{FeatureRank, Features, Gain};
 pub use crate::fractions::{FractionExplainer, FractionExplanation, Fractions};
 pub use crate::model::{
-    ChosenFamily, Contribution, LinearForm, LinearWeight, TokenContribution, TokenContributions,
+    ChosenFamily, Contribution, ContributionOf, LinearForm, LinearWeight, TokenContribution,
+    TokenContributions,
 };
 use std::fmt;
 use std::ops::Deref;

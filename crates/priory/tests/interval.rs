@@ -2,8 +2,11 @@
 //! posterior lies in the interval that was concluded from each.
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
-use priory::settings::{Family, NumberFamily, Prior};
-use priory::{Batch, Column, Interval, Kind, Learnt, Posterior, Schema, Settings, Value};
+use priory::judgement::{Judging, Tier};
+use priory::settings::{Discriminant, Divisor, NumberFamily, Selection, Smoothing, TextFamily, TextModel};
+use priory::{Batch, Column, Interval, Kind, Learnt, Posterior, Schema, Settings, Statistics, Value};
+
+const NAMES: [&str; 12] = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"];
 
 /// Numbers that look random and are always the same.
 struct Dice(u64);
@@ -82,7 +85,6 @@ impl World {
 
     /// Rows, and the true posterior of each.
     fn draw(&self, dice: &mut Dice, rows: usize) -> (Batch, Vec<Vec<f64>>) {
-        const NAMES: [&str; 12] = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"];
         let mut batch = Batch::new(&self.schema());
         let mut posteriors = Vec::new();
         for _ in 0..rows {
@@ -123,25 +125,23 @@ fn interval(learnt: &Learnt, batch: &Batch, level: f64) -> (Posterior, Interval)
     learnt.intervals(of).unwrap()
 }
 
-/// In how many of the cases the interval covers the true posterior of a class, and how wide it is on average.
+/// In how many of the cases an interval of 90 % covers the true posterior of a class.
 fn coverage(
     settings: &Settings,
     tables: usize,
     rows: usize,
-    judge: bool,
+    tier: Option<Tier>,
     world: impl Fn(&mut Dice) -> World,
-) -> (f64, f64) {
+) -> f64 {
     let mut dice = Dice(7);
-    let (mut covered, mut cases, mut width) = (0.0, 0.0, 0.0);
+    let (mut covered, mut cases) = (0.0, 0.0);
     for _ in 0..tables {
         let world = world(&mut dice);
         let mut learnt = Learnt::empty(&world.schema(), settings.clone());
-        if judge {
-            learnt.statistics.keep_rows();
-        }
+        learnt.statistics.keep_rows();
         learnt.learn(&world.draw(&mut dice, rows).0).unwrap();
-        if judge {
-            learnt.judge(priory::judgement::Judging::Tier(priory::judgement::Tier::Full), 1).unwrap();
+        if let Some(tier) = tier {
+            learnt.judge(Judging::Tier(tier), 1).unwrap();
         }
         let (batch, truths) = world.draw(&mut dice, 50);
         let (_, interval) = interval(&learnt, &batch, 0.9);
@@ -154,52 +154,203 @@ fn coverage(
             for (class, truth) in truth.iter().enumerate() {
                 let (low, high) = (interval.low(row)[class], interval.high(row)[class]);
                 covered += f64::from(u8::from((low..=high).contains(truth)));
-                width += high - low;
                 cases += 1.0;
             }
         }
     }
-    (covered / cases, width / cases)
+    covered / cases
+}
+
+/// Columns of every kind, and rows whose classes they tell something about.
+fn every_kind(dice: &mut Dice, rows: usize) -> (Schema, Batch) {
+    let kinds =
+        [Kind::Category, Kind::Number, Kind::Joint, Kind::Joint, Kind::Group, Kind::Group, Kind::Text];
+    let columns = kinds.iter().enumerate().map(|(i, &kind)| Column::new(format!("x{i}"), kind));
+    let schema = Schema::new("class", columns.collect()).unwrap();
+    let mut batch = Batch::new(&schema);
+    for _ in 0..rows {
+        let class = dice.pick(&[0.5, 0.3, 0.2]);
+        let mut word = |noise: f64| NAMES[(class as f64 + noise * dice.uniform()) as usize];
+        let (colour, one, two, words) = (word(2.0), word(3.0), word(2.5), [word(2.0), word(6.0), word(9.0)]);
+        let mut number = |noise: f64| class as f64 + noise * dice.normal();
+        let (x, y) = (number(1.0), number(2.0));
+        let count = 1.0 + (number(1.0).abs() * 2.0).floor();
+        let size = if dice.uniform() < 0.1 { Value::Missing } else { Value::Number(count) };
+        let values = [
+            Value::Category(colour),
+            size,
+            Value::Category(one),
+            Value::Category(two),
+            Value::Number(x),
+            Value::Number(y),
+            Value::Text(&words),
+        ];
+        batch.push(Some(NAMES[class]), 1.0, &values).unwrap();
+    }
+    (schema, batch)
+}
+
+fn widths(interval: &Interval, rows: usize) -> f64 {
+    let of_row = |row: usize| interval.high(row).iter().zip(interval.low(row)).map(|(high, low)| high - low);
+    (0..rows).flat_map(of_row).sum()
+}
+
+/// Probabilities lie in their intervals, more surely in wider ones, and more rows make them narrower.
+fn check(learnt: &Learnt, tenfold: &Learnt, batch: &Batch, what: &str) {
+    let (posterior, narrow) = interval(learnt, batch, 0.5);
+    let (_, wide) = interval(learnt, batch, 0.95);
+    for row in 0..batch.rows {
+        for (class, p) in posterior.row(row).iter().enumerate() {
+            let ends = [wide.low(row), narrow.low(row), &[*p].repeat(3), narrow.high(row), wide.high(row)];
+            let ends = ends.map(|ends| ends[class]);
+            assert!(ends.is_sorted() && ends[0] >= 0.0 && ends[4] <= 1.0, "{what}, row {row}: {ends:?}");
+            assert!(ends[0] < ends[4], "{what}, row {row}: {ends:?}");
+        }
+    }
+    let (few, many) = (widths(&wide, batch.rows), widths(&interval(tenfold, batch, 0.95).1, batch.rows));
+    assert!(many < 0.75 * few, "{what}: {many} of ten times the rows, {few}");
 }
 
 #[test]
-#[ignore]
-fn explore() {
-    let plain = Settings::default();
-    for rows in [30, 100, 300, 1000] {
-        for (classes, columns, values) in [(2, 2, 3), (2, 5, 4), (3, 4, 3), (4, 8, 6)] {
-            let found =
-                coverage(&plain, 100, rows, false, |dice| World::of_values(dice, classes, columns, values));
-            println!("{rows} rows, {classes} classes, {columns} columns of {values} values: {found:.3?}");
-        }
+fn every_family_has_intervals() {
+    let mut dice = Dice(3);
+    let (schema, rows) = every_kind(&mut dice, 150);
+    let (_, new) = every_kind(&mut dice, 20);
+    let mut statistics = Statistics::empty(&schema);
+    statistics.observe(&rows).unwrap();
+    let mut tenfold = Statistics::empty(&schema);
+    (0..10).for_each(|_| tenfold.observe(&rows).unwrap());
+    let compare = |settings: Settings, what: &str| {
+        let learnt = |statistics: &Statistics| Learnt::new(statistics.clone(), settings.clone());
+        check(&learnt(&statistics), &learnt(&tenfold), &new, what);
+    };
+    // A mixture finds other humps in ten times the rows, and a range does not become surer by the same numbers.
+    let families = NumberFamily::ALL.iter().filter(|family| {
+        !matches!(family, NumberFamily::Mixture | NumberFamily::Uniform | NumberFamily::Binomial(_))
+    });
+    for &family in families {
+        compare(Settings { numbers: Some(family), ..Settings::default() }, family.name());
     }
-    for family in [Some(NumberFamily::Gaussian), Some(NumberFamily::Student), None] {
-        for rows in [30, 100, 300, 1000] {
-            let settings = Settings { numbers: family, ..Settings::default() };
-            let found = coverage(&settings, 50, rows, false, |dice| World::of_numbers(dice, 2, 2));
-            println!("{rows} rows, {family:?}: {found:.3?}");
+    for family in TextFamily::ALL {
+        let text = TextModel { model: Some(family), smoothing: Smoothing::LAPLACE, ..TextModel::default() };
+        let numbers = Some(NumberFamily::Gaussian);
+        compare(Settings { text, numbers, ..Settings::default() }, family.name());
+    }
+    let numbers = Some(NumberFamily::Gaussian);
+    let background = Smoothing::Background(0.8);
+    let text = TextModel { smoothing: background.clone(), ..TextModel::default() };
+    compare(Settings { smoothing: background, text, numbers, ..Settings::default() }, "background");
+    for discriminant in [Discriminant::default(), Discriminant::Quadratic(Divisor::default())] {
+        compare(
+            Settings { discriminant: Some(discriminant), numbers, ..Settings::default() },
+            discriminant.name(),
+        );
+    }
+}
+
+#[test]
+fn a_model_of_some_columns_has_intervals() {
+    let mut dice = Dice(5);
+    let (schema, rows) = every_kind(&mut dice, 200);
+    let settings = Settings { select: Selection::Best(3), ..Settings::default() };
+    let mut learnt = Learnt::empty(&schema, settings);
+    learnt.learn(&rows).unwrap();
+    let model = learnt.estimate().unwrap();
+    assert!(model.schema().columns.len() < schema.columns.len());
+    let rows = rows.only(&schema, model.schema());
+    let (posterior, interval) = interval(&learnt, &rows, 0.9);
+    for row in 0..rows.rows {
+        for (class, p) in posterior.row(row).iter().enumerate() {
+            assert!(interval.low(row)[class] <= *p && *p <= interval.high(row)[class]);
         }
     }
 }
 
 #[test]
-#[ignore]
-fn explore_judged() {
-    let plain = Settings::default();
-    for rows in [100, 300, 1000] {
-        for (classes, columns, values, copies) in [(2, 3, 3, 0), (2, 3, 3, 3), (3, 4, 3, 0)] {
-            let found = coverage(&plain, 40, rows, true, |dice| World {
-                copies,
-                ..World::of_values(dice, classes, columns, values)
-            });
-            println!(
-                "judged {rows} rows, {classes} classes, {columns} columns of {values} values, {copies} copies: {found:.3?}"
-            );
+fn judged_models_have_intervals_whatever_the_split_and_the_threads() {
+    let mut dice = Dice(11);
+    let world = World { copies: 1, ..World::of_values(&mut dice, 3, 4, 4) };
+    let (rows, new) = (world.draw(&mut dice, 600).0, world.draw(&mut dice, 40).0);
+    let judged = |pieces: usize, times: usize, threads: usize| {
+        let mut learnt = Learnt::empty(&world.schema(), Settings::default());
+        learnt.statistics.keep_rows();
+        for _ in 0..times {
+            for piece in rows.pieces(pieces) {
+                learnt.learn(&piece).unwrap();
+            }
         }
-        let found = coverage(&plain, 20, rows, true, |dice| World::of_numbers(dice, 2, 3));
-        println!("judged {rows} rows, numbers: {found:.3?}");
-        let found =
-            coverage(&plain, 20, rows, true, |dice| World { copies: 2, ..World::of_numbers(dice, 2, 3) });
-        println!("judged {rows} rows, numbers, 2 copies: {found:.3?}");
+        learnt.judge(Judging::Tier(Tier::Full), threads).unwrap();
+        learnt
+    };
+    let learnt = judged(600, 1, 1);
+    check(&learnt, &judged(600, 10, 1), &new, "judged");
+    let expected = interval(&learnt, &new, 0.9).1;
+    assert_eq!(interval(&judged(7, 1, 3), &new, 0.9).1, expected);
+    let again = Learnt::read(&learnt.to_bytes()).unwrap();
+    assert_eq!(again.to_bytes(), learnt.to_bytes());
+    assert_eq!(interval(&again, &new, 0.9).1, expected);
+    let mut row = 0;
+    for piece in new.pieces(3) {
+        let of_piece = interval(&learnt, &piece, 0.9).1;
+        for i in 0..piece.rows {
+            assert_eq!((of_piece.low(i), of_piece.high(i)), (expected.low(row), expected.high(row)));
+            row += 1;
+        }
     }
+}
+
+#[test]
+fn what_is_certain_stays_defined() {
+    let schema = Schema::new("class", vec![Column::new("x", Kind::Category)]).unwrap();
+    let rows = [("a", [Some("u")]), ("a", [Some("u")]), ("b", [Some("v")])];
+    let asked = Batch::from_rows(&[("a", [Some("u")]), ("a", [Some("w")]), ("a", [None])]);
+    let learn = |rows: &[(&str, [Option<&str>; 1])], smoothing: Smoothing| {
+        let mut learnt = Learnt::empty(&schema, Settings { smoothing, ..Settings::default() });
+        learnt.learn(&Batch::from_rows(rows)).unwrap();
+        interval(&learnt, &asked, 0.9).1
+    };
+    let unsmoothed = learn(&rows, Smoothing::None);
+    assert_eq!((unsmoothed.low(0), unsmoothed.high(0)), (&[1.0, 0.0][..], &[1.0, 0.0][..]));
+    // Impossible in both classes, and missing: what is left is the prior of three rows.
+    assert_eq!(unsmoothed.low(1), unsmoothed.low(2));
+    assert!(unsmoothed.low(1)[0] < 0.3 && unsmoothed.high(1)[0] > 0.8);
+    let one_class = learn(&rows[..2], Smoothing::LAPLACE);
+    assert_eq!((one_class.low(1), one_class.high(1)), (&[1.0][..], &[1.0][..]));
+}
+
+#[test]
+fn only_probabilities_between_zero_and_one_have_intervals() {
+    for level in [0.0, 1.0, -0.1, 1.1, f64::NAN, f64::INFINITY] {
+        assert!(priory::check_level(level).is_err(), "{level}");
+    }
+}
+
+#[test]
+fn intervals_of_plain_models_cover_the_truth() {
+    let plain = Settings::default();
+    for (classes, columns, values, rows) in [(2, 2, 3, 100), (2, 5, 4, 200), (3, 4, 3, 200), (4, 8, 6, 1_000)]
+    {
+        let world = |dice: &mut Dice| World::of_values(dice, classes, columns, values);
+        let covered = coverage(&plain, 100, rows, None, world);
+        assert!((0.86..0.94).contains(&covered), "{covered} with {classes} classes and {columns} columns");
+    }
+    for numbers in [Some(NumberFamily::Gaussian), Some(NumberFamily::Student), None] {
+        let settings = Settings { numbers, ..Settings::default() };
+        let covered = coverage(&settings, 60, 300, None, |dice| World::of_numbers(dice, 2, 2));
+        assert!((0.86..0.95).contains(&covered), "{covered} with {numbers:?}");
+    }
+}
+
+/// The shrinkage of a judgement is no part of the intervals: they are honest where it is small, and too narrow where bins of numbers
+/// hold few rows.
+#[test]
+fn intervals_of_judged_models_cover_the_truth_where_rows_are_many() {
+    let full = Some(Tier::Full);
+    for (copies, rows) in [(0, 400), (2, 400)] {
+        let world = |dice: &mut Dice| World { copies, ..World::of_values(dice, 2, 3, 3) };
+        let covered = coverage(&Settings::default(), 30, rows, full, world);
+        assert!((0.83..0.98).contains(&covered), "{covered} with {copies} copies");
+    }
+    let covered = coverage(&Settings::default(), 10, 1_000, full, |dice| World::of_numbers(dice, 2, 3));
+    assert!((0.7..0.95).contains(&covered), "{covered} with numbers");
 }

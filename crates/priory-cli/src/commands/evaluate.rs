@@ -1,25 +1,35 @@
 //! `priory evaluate`: how well such a model predicts what it has not seen.
 
 use std::io::Write;
+use std::path::Path;
 
 use anyhow::{Result, bail};
 use priory::evaluate::{Evaluation, EvaluationReport};
 use priory::judgement::Judging;
+use priory::plot::reliability;
 use priory::{Learnt, Schema, Settings};
-use priory_input::{Work, evaluate, evaluate_on};
+use priory_input::{Work, evaluate, evaluate_on, store};
 use serde::Serialize;
 
 use crate::args::{EvaluateArgs, Format};
+use crate::commands::plot::check_name;
 use crate::data::ProgressBar;
 use crate::glob;
 use crate::output::{Grid, bold, count, plural, report_out, warn, write_json};
+use crate::overwrite::refuse_input_as_output;
 use crate::tables::Tables;
 use crate::understand::{Understood, describe_columns};
 
 const DEFAULT_FOLDS: u32 = 10;
 
 pub(crate) fn run(args: &EvaluateArgs, threads: usize) -> Result<()> {
-    let tables = Tables::new(&glob::expand(&args.data)?, args.table.input.options())?;
+    let paths = glob::expand(&args.data)?;
+    if let Some(path) = &args.reliability {
+        check_name(path)?;
+        let others = args.table.files().chain(args.settings.files());
+        refuse_input_as_output(path, paths.iter().chain(&args.split.test).map(Path::new).chain(others))?;
+    }
+    let tables = Tables::new(&paths, args.table.input.options())?;
     let mut settings = Settings::default();
     args.settings.apply(&mut settings)?;
     let mut first = tables.open(0).expect("at least one table is asked for")?;
@@ -38,6 +48,9 @@ pub(crate) fn run(args: &EvaluateArgs, threads: usize) -> Result<()> {
     };
     let report = evaluated(args.judge.judge)?;
     let plain = if args.compare { Some(evaluated(Judging::None)?) } else { None };
+    if let Some(path) = &args.reliability {
+        draw_reliability(path, plain.as_ref(), &report)?;
+    }
 
     let mut out = report_out(args.format);
     let folds = if let Split::Folds(k) = split { Some(k) } else { None };
@@ -58,6 +71,14 @@ pub(crate) fn run(args: &EvaluateArgs, threads: usize) -> Result<()> {
         warn(&format!("{} skipped: `{}` is missing", plural(report.skipped, "row"), schema.target));
     }
     Ok(())
+}
+
+/// Draws whether the probabilities can be believed.
+fn draw_reliability(path: &Path, plain: Option<&EvaluationReport>, report: &EvaluationReport) -> Result<()> {
+    let judged = if report.judged > 0 { "judged" } else { "plain" };
+    let plain = plain.map(|plain| ("plain", &plain.calibration[..]));
+    let series: Vec<_> = plain.into_iter().chain([(judged, &report.calibration[..])]).collect();
+    Ok(store::replace_file(path, reliability(&series).as_bytes())?)
 }
 
 /// A report, and in how many folds the rows were tested, as JSON.

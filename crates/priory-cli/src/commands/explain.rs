@@ -6,7 +6,8 @@ use std::io::Write;
 
 use anyhow::{Result, bail};
 use priory::report::{
-    Contribution, FractionExplainer, FractionExplanation, Fractions, TokenContribution, TokenContributions,
+    Contribution, ContributionOf, FractionExplainer, FractionExplanation, Fractions, TokenContribution,
+    TokenContributions,
 };
 use priory::{Batch, BatchColumn, Explanation, Intervals, Learnt, Model, Outcome, Schema};
 use priory_input::text::Tokenizer;
@@ -192,7 +193,7 @@ impl<W: Write> Printer<'_, '_, W> {
                 self.tokens(explanation, &contribution.feature, tokens)?;
             }
         }
-        if explanation.fraction.is_none() {
+        if explanation.fraction.is_none() && !is_judged(explanation) {
             let (unit, name) = self.unit();
             writeln!(self.out, "\n  log P(x) = {} {name}", decimal(explanation.log_evidence / unit))?;
         }
@@ -272,6 +273,26 @@ impl<W: Write> Printer<'_, '_, W> {
         Ok(())
     }
 
+    /// The contributions that are listed, and those that are not because they say too little. Columns that say something
+    /// together do so only where all of them are known.
+    fn listed<'e>(&self, explanation: &'e Explanation) -> (Vec<&'e Contribution>, Vec<&'e Contribution>) {
+        let says = |contribution: &&Contribution| {
+            contribution.of != ContributionOf::Together || contribution.value.is_some()
+        };
+        let all: Vec<&Contribution> = explanation.contributions.iter().filter(says).collect();
+        if !is_judged(explanation) || all.len() <= self.args.top {
+            return (all, Vec::new());
+        }
+        let range = |contribution: &Contribution| {
+            let values = contribution.log_likelihood.iter().copied();
+            values.clone().fold(f64::NEG_INFINITY, f64::max) - values.fold(f64::INFINITY, f64::min)
+        };
+        let mut ranges: Vec<f64> = all.iter().map(|contribution| range(contribution)).collect();
+        ranges.sort_by(|a, b| b.total_cmp(a));
+        let least = ranges[self.args.top.max(1) - 1];
+        all.into_iter().partition(|contribution| range(contribution) >= least)
+    }
+
     /// What one unit of information is in nats, and its name.
     fn unit(&self) -> (f64, &'static str) {
         if self.args.bits { (std::f64::consts::LN_2, "bits") } else { (1.0, "nats") }
@@ -290,10 +311,19 @@ impl<W: Write> Printer<'_, '_, W> {
             logs.iter().map(|x| decimal(x / unit)).chain(odds).collect::<Vec<_>>()
         };
         grid.line("prior", cells(&explanation.log_prior));
-        for contribution in &explanation.contributions {
+        let (listed, folded) = self.listed(explanation);
+        for contribution in listed {
             grid.line(named(contribution), cells(&contribution.log_likelihood));
         }
-        grid.line("log-joint", cells(&explanation.log_joint));
+        if !folded.is_empty() {
+            let sum =
+                |class: usize| folded.iter().map(|contribution| contribution.log_likelihood[class]).sum();
+            let sums: Vec<f64> = (0..explanation.classes.len()).map(sum).collect();
+            grid.line(plural(folded.len() as u64, "other term"), cells(&sums));
+        }
+        // The terms of a judged model are not likelihoods.
+        let total = if is_judged(explanation) { "sum" } else { "log-joint" };
+        grid.line(total, cells(&explanation.log_joint));
         let probabilities = |values: &[f64]| values.iter().map(|p| format!("{p:.4}")).collect::<Vec<_>>();
         grid.line("posterior", probabilities(&explanation.posterior));
         for (name, ends) in [("low", &explanation.low), ("high", &explanation.high)] {
@@ -320,10 +350,16 @@ fn fraction_grid(explanation: &Explanation, fractions: &FractionExplanation) -> 
     grid
 }
 
+/// Whether the model was judged, so that its terms are not likelihoods.
+fn is_judged(explanation: &Explanation) -> bool {
+    explanation.contributions.iter().any(|contribution| contribution.of != ContributionOf::Feature)
+}
+
 /// A feature and what it holds.
 fn named(contribution: &Contribution) -> String {
-    let Contribution { feature, value, unseen, .. } = contribution;
+    let Contribution { feature, of, value, unseen, .. } = contribution;
     match value {
+        None if *of != ContributionOf::Feature => feature.clone(),
         None => format!("{feature} missing"),
         Some(value) if *unseen => format!("{feature} = {value} (never met)"),
         Some(value) => format!("{feature} = {value}"),

@@ -69,7 +69,7 @@ fn hinted(error: Error) -> anyhow::Error {
 }
 
 /// A picture under the name of something else would not open.
-fn check_name(path: &Path) -> Result<()> {
+pub(crate) fn check_name(path: &Path) -> Result<()> {
     match path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("svg")) {
         true => Ok(()),
         false => bail!("{}: pictures are written as SVG; call the file something.svg", path.display()),

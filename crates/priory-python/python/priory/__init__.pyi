@@ -54,7 +54,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         min_documents: float | None = None,
         most_tokens: int | None = None,
         half_life: int | None = None,
-        judge: str = "none",
+        judge: Literal["auto", "none", "weights", "pairs", "full"] = "auto",
         on_bad_value: Literal["error", "missing"] = "error",
         tokens: str | None = None,
         ngrams: int | str | None = None,
@@ -72,8 +72,14 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         self, X: _Table, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self: ...
     def forget(
-        self, X: _Table, y: ArrayLike, sample_weight: ArrayLike | None = None, learnt_at: int | None = None
+        self,
+        X: _Table,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        learnt_at: int | None = None,
+        drop_judgement: bool = False,
     ) -> Self: ...
+    def judge_again(self, X: _Table, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self: ...
     def merge(self, other: NaiveBayes) -> Self: ...
     def __add__(self, other: NaiveBayes) -> Self: ...
     def __sub__(self, other: NaiveBayes) -> Self: ...
@@ -97,6 +103,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         holdout: float | None = None,
         leave_one_out: bool = False,
         test: tuple[Any, ...] | None = None,
+        compare: bool = False,
     ) -> dict[str, Any]: ...
     def leave_one_out_proba(
         self, X: _Table, y: ArrayLike, sample_weight: ArrayLike | None = None
@@ -129,6 +136,7 @@ class TextNB(NaiveBayes):
         min_documents: float | None = None,
         most_tokens: int | None = None,
         half_life: int | None = None,
+        judge: Literal["auto", "none", "weights"] = "auto",
     ) -> None: ...
 
 class _Classifier(ClassifierMixin, BaseEstimator):

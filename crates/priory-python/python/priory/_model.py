@@ -244,17 +244,21 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         self : object
             The estimator.
         """
+        return self._fit(X, y, sample_weight, self._choices())
+
+    def _fit(self, X, y, sample_weight, choices):
         with own_lock(self):
             labelled = self._labelled(X, y, sample_weight, reset=True)
             target, weight = labelled.target, labelled.weight
-            counted = _priory.Learnt.learn(labelled(), labelled(), target, weight, self._choices())
+            counted = _priory.Learnt.learn(labelled(), labelled(), target, weight, choices)
             self._learnt = _Learnt(counted, labelled.labels)
             self.learnt_from_ = None if counted.now().half_life() is None else 1
         return self
 
     def partial_fit(self, X, y, classes=None, sample_weight=None):
         """Learn from more rows. The result does not depend on how rows are split, or on their order, as long as the first
-        of them show what the columns are. New classes may come at any time.
+        of them show what the columns are. New classes may come at any time. What the columns say is not judged; `judge_again`
+        does that once all rows were learnt. A model that `fit` has judged keeps its weights.
 
         Parameters
         ----------
@@ -274,7 +278,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         """
         with own_lock(self):
             if not hasattr(self, "_learnt"):
-                return self.fit(X, y, sample_weight)
+                # The first rows of many cannot tell how much the columns are worth.
+                return self._fit(X, y, sample_weight, {**self._choices(), "judge": "none"})
             labelled = self._labelled(X, y, sample_weight)
             self._learnt.name(labelled.labels)
             self.learnt_from_ = self._learnt.counted.learn_more(labelled(), self.half_life)

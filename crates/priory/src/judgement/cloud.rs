@@ -122,28 +122,46 @@ impl Coordinates {
         Coordinates { view, numbers, blocks, size }
     }
 
-    /// Σ x and Σ x xᵀ over the rows of a class.
-    fn moments(&self, together: &Together, class: usize) -> (Vec<f64>, Vec<f64>) {
+    /// Σ x over the rows of a class.
+    fn sum(&self, together: &Together, class: usize) -> Vec<f64> {
+        let mut sum = vec![0.0; self.size];
+        if let Some(view) = self.view {
+            let sums = together.sums_of(view, class);
+            sum.iter_mut().enumerate().take(self.numbers).for_each(|(a, sum)| *sum = sums.sum(a));
+        }
+        for block in &self.blocks {
+            let counts = block.counts(together, &(class..class + 1));
+            let known: f64 = counts.iter().sum();
+            for (sum, (n, p)) in sum[block.start..].iter_mut().zip(counts.iter().zip(&block.shares)) {
+                *sum = 2.0 * (n - p * known);
+            }
+        }
+        sum
+    }
+
+    /// Σ x xᵀ over the rows of some classes.
+    fn square(&self, together: &Together, classes: &Range<usize>) -> Vec<f64> {
         let size = self.size;
-        let (mut sum, mut square) = (vec![0.0; size], vec![0.0; size * size]);
+        let mut square = vec![0.0; size * size];
         let layout = together.layout();
         let mut put = |a: usize, b: usize, x: f64| {
             square[a * size + b] = x;
             square[b * size + a] = x;
         };
         if let Some(view) = self.view {
-            let sums = together.sums_of(view, class);
+            let sums: Vec<_> = classes.clone().map(|class| together.sums_of(view, class)).collect();
             let mut first_code = vec![0; layout.codes.len()];
             let mut next = 0;
             for &column in &layout.categories {
                 first_code[column] = next;
                 next += layout.codes[column];
             }
-            for (a, sum) in sum.iter_mut().enumerate().take(self.numbers) {
-                *sum = sums.sum(a);
-                (0..=a).for_each(|b| put(a, b, sums.product(a, b)));
+            for a in 0..self.numbers {
+                (0..=a).for_each(|b| put(a, b, sums.iter().map(|sums| sums.product(a, b)).sum()));
                 for block in &self.blocks {
-                    let with_code = |code: usize| sums.by_code(first_code[block.column] + code, a);
+                    let place = |code: usize| first_code[block.column] + code;
+                    let with_code =
+                        |code: usize| sums.iter().map(|sums| sums.by_code(place(code), a)).sum::<f64>();
                     let known: f64 = (1..=block.shares.len()).map(with_code).sum();
                     for (i, share) in block.shares.iter().enumerate() {
                         put(block.start + i, a, 2.0 * (with_code(i + 1) - share * known));
@@ -151,22 +169,17 @@ impl Coordinates {
                 }
             }
         }
-        let count = |cell: usize| together.count(cell, class);
         for (i, block) in self.blocks.iter().enumerate() {
-            let mut counts = vec![0.0; block.shares.len()];
-            for code in 1..layout.codes[block.column] {
-                counts[coarser(code as u8, block.shift) - 1] += count(layout.singles[block.column] + code);
-            }
+            let counts = block.counts(together, classes);
             let known: f64 = counts.iter().sum();
             for (v, (n, p)) in counts.iter().zip(&block.shares).enumerate() {
-                sum[block.start + v] = 2.0 * (n - p * known);
                 for (u, (m, q)) in counts.iter().zip(&block.shares).enumerate().take(v + 1) {
                     let both = if u == v { *n } else { 0.0 };
                     put(block.start + v, block.start + u, 4.0 * (both - q * n - p * m + p * q * known));
                 }
             }
             for other in &self.blocks[..i] {
-                let table = pair_counts(together, other, block, class);
+                let table = pair_counts(together, other, block, classes);
                 let width = block.shares.len();
                 let by_other: Vec<f64> = table.chunks_exact(width).map(|row| row.iter().sum()).collect();
                 let by_block: Vec<f64> =
@@ -180,7 +193,7 @@ impl Coordinates {
                 }
             }
         }
-        (sum, square)
+        square
     }
 
     /// Where a row is.
@@ -212,8 +225,8 @@ pub(crate) struct Point {
     codes: Vec<usize>,
 }
 
-/// The weight of the rows of a class for each pair of codes of two columns, the earlier of which comes first in the grid.
-fn pair_counts(together: &Together, a: &Block, b: &Block, class: usize) -> Vec<f64> {
+/// The weight of the rows of some classes for each pair of codes of two columns, the earlier of which comes first in the grid.
+fn pair_counts(together: &Together, a: &Block, b: &Block, classes: &Range<usize>) -> Vec<f64> {
     let layout = together.layout();
     let start = layout.pair_start(a.column, b.column);
     let width = layout.codes[b.column];
@@ -222,7 +235,8 @@ fn pair_counts(together: &Together, a: &Block, b: &Block, class: usize) -> Vec<f
         for code_b in 1..width {
             let place =
                 (coarser(code_a as u8, a.shift) - 1) * b.shares.len() + coarser(code_b as u8, b.shift) - 1;
-            counts[place] += together.count(start + code_a * width + code_b, class);
+            let cell = start + code_a * width + code_b;
+            counts[place] += classes.clone().map(|class| together.count(cell, class)).sum::<f64>();
         }
     }
     counts
@@ -248,20 +262,32 @@ impl Scatter {
             within: vec![0.0; size * size],
             coordinates,
         };
-        for class in 0..together.classes {
+        let classes = 0..together.classes;
+        for class in classes.clone() {
             let weight = together.class_weight(class);
-            let (sum, mut square) = scatter.coordinates.moments(together, class);
-            let mean: Vec<f64> =
-                sum.iter().map(|sum| if weight > 0.0 { sum / weight } else { 0.0 }).collect();
-            for (a, row) in square.chunks_exact_mut(size).enumerate() {
-                row.iter_mut().zip(&mean).for_each(|(x, m)| *x -= weight * mean[a] * m);
-            }
-            scatter.within.iter_mut().zip(&square).for_each(|(sum, x)| *sum += x);
+            let sum = scatter.coordinates.sum(together, class);
             scatter.weights.push(weight);
-            scatter.means.push(mean);
-            if with_own {
-                scatter.own.push(square);
+            scatter.means.push(sum.iter().map(|sum| if weight > 0.0 { sum / weight } else { 0.0 }).collect());
+        }
+        let scatter_of = |classes: Range<usize>| {
+            let mut square = scatter.coordinates.square(together, &classes);
+            for class in classes {
+                let (weight, mean) = (scatter.weights[class], &scatter.means[class]);
+                for (row, m) in square.chunks_exact_mut(size).zip(mean) {
+                    row.iter_mut().zip(mean).for_each(|(x, n)| *x -= weight * m * n);
+                }
             }
+            square
+        };
+        let own: Vec<Vec<f64>> = match with_own {
+            true => classes.clone().map(|class| scatter_of(class..class + 1)).collect(),
+            false => vec![scatter_of(classes)],
+        };
+        for own in &own {
+            scatter.within.iter_mut().zip(own).for_each(|(sum, x)| *sum += x);
+        }
+        if with_own {
+            scatter.own = own;
         }
         scatter
     }
@@ -295,7 +321,7 @@ struct Form {
 }
 
 impl Cloud {
-    /// Of some columns of a grid; `None` if the matrix cannot be inverted.
+    /// Of some columns of a grid; `None` if there are none, or the matrix cannot be inverted.
     pub(crate) fn of(
         grid: &Grid,
         together: &Together,
@@ -304,6 +330,9 @@ impl Cloud {
     ) -> Option<Self> {
         let with_own = matches!(covariance, Covariance::Own { .. });
         let coordinates = Coordinates::new(grid, together.layout(), members);
+        if coordinates.size == 0 {
+            return None;
+        }
         Cloud::new(&Scatter::new(coordinates, together, with_own), covariance)
     }
 
@@ -384,23 +413,25 @@ impl Cloud {
             point
         });
         let points: Vec<Point> = points.collect();
-        let squares_of = |form: &Form| points.iter().map(|point| form.square(point)).collect();
-        let mut squares: Vec<f64> = squares_of(&self.forms[0]);
+        let mut squares = self.forms[0].squares(&points);
         for class in 0..classes {
+            let form = self.form(class);
             if class > 0 && !self.is_shared {
-                squares = squares_of(&self.forms[class]);
+                squares = form.squares(&points);
             }
+            let to_class = form.with_means(&points, |_| class);
+            let to_own = form.with_means(&points, |place| own[rows.start + place] as usize);
             // Most rows weigh the same.
             let usual = (weights[rows.start], self.spread_without(class, weights[rows.start]));
             for (place, row) in rows.clone().enumerate() {
-                let spread = match (own[row] as usize == class, weights[row] == usual.0) {
+                let (own, weight) = (own[row] as usize, weights[row]);
+                let spread = match (own == class, weight == usual.0) {
                     (false, _) => self.spreads[class],
                     (true, true) => usual.1,
-                    (true, false) => self.spread_without(class, weights[row]),
+                    (true, false) => self.spread_without(class, weight),
                 };
-                let row_is = (own[row] as usize, weights[row]);
-                scores[place * classes + class] =
-                    self.score_without(&points[place], squares[place], class, row_is, spread);
+                let seen = Seen { square: squares[place], to_class: to_class[place], to_own: to_own[place] };
+                scores[place * classes + class] = self.score_without(class, own, weight, seen, spread);
             }
         }
         scores
@@ -415,19 +446,12 @@ impl Cloud {
         Spread::new(self.coordinates.size, self.weights[class] - weight, freedom)
     }
 
-    /// The log-density of a point in a class, without the point, which is of class `own` and this weight; `square` is xᵀ M⁻¹ x.
-    fn score_without(
-        &self,
-        point: &Point,
-        square: f64,
-        class: usize,
-        (own, weight): (usize, f64),
-        spread: Spread,
-    ) -> f64 {
+    /// The log-density of a point in a class, without the point, which is of class `own` and this weight.
+    fn score_without(&self, class: usize, own: usize, weight: f64, seen: Seen, spread: Spread) -> f64 {
         let form = self.form(class);
+        let Seen { square, to_class, to_own } = seen;
         let left = self.weights[own] - weight;
         let growth = if left > 1e-9 * self.weights[own] { self.weights[own] / left } else { 1.0 };
-        let to_own = form.with_mean(point, own);
         let from_own = square - 2.0 * to_own + form.constant(own, own);
         let in_own_scatter = if class == own && !self.is_shared { 1.0 } else { 0.0 };
         let lost = weight * growth * (self.share_of_within + in_own_scatter);
@@ -439,13 +463,21 @@ impl Cloud {
         let distance = if class == own {
             growth * growth * from_own / left_of_determinant
         } else {
-            let to_class = form.with_mean(point, class);
             let between = square - to_own - to_class + form.constant(own, class);
             let distance = square - 2.0 * to_class + form.constant(class, class);
             distance + lost * between * between / left_of_determinant
         };
         spread.ln(distance) - 0.5 * log_determinant
     }
+}
+
+/// What a form says of a point x.
+struct Seen {
+    /// xᵀ M⁻¹ x.
+    square: f64,
+    /// xᵀ M⁻¹ μ with the mean of the class that is asked for, and of the point's own.
+    to_class: f64,
+    to_own: f64,
 }
 
 /// What the log-density depends on beside distance and determinant.
@@ -512,29 +544,41 @@ impl Form {
         Some(Form { quadratic, linear, constant, log_determinant })
     }
 
-    /// xᵀ M⁻¹ x of a point.
-    fn square(&self, point: &Point) -> f64 {
-        let (size, numbers) = (self.linear[0].len(), point.numbers.len());
-        let quadratic = &self.quadratic;
+    /// xᵀ M⁻¹ x of each of some points.
+    fn squares(&self, points: &[Point]) -> Vec<f64> {
         vectorized(
             #[inline(always)]
-            move || {
-                let mut sum = 0.0;
-                for (a, &x) in point.numbers.iter().enumerate() {
-                    let row = &quadratic[a * size..][..=a];
-                    sum += x * (2.0 * dot(&row[..a], &point.numbers[..a]) + row[a] * x);
-                }
-                for (i, &code) in point.codes.iter().enumerate() {
-                    let row = &quadratic[code * size..][..size];
-                    let before: f64 = point.codes[..i].iter().map(|&other| row[other]).sum();
-                    sum += 2.0 * (dot(&row[..numbers], &point.numbers) + before) + row[code];
-                }
-                sum
-            },
+            move || points.iter().map(|point| self.square(point)).collect(),
+        )
+    }
+
+    /// xᵀ M⁻¹ x of a point.
+    #[inline(always)]
+    fn square(&self, point: &Point) -> f64 {
+        let (size, numbers) = (self.linear[0].len(), point.numbers.len());
+        let mut sum = 0.0;
+        for (a, &x) in point.numbers.iter().enumerate() {
+            let row = &self.quadratic[a * size..][..=a];
+            sum += x * (2.0 * dot(&row[..a], &point.numbers[..a]) + row[a] * x);
+        }
+        for (i, &code) in point.codes.iter().enumerate() {
+            let row = &self.quadratic[code * size..][..size];
+            let before: f64 = point.codes[..i].iter().map(|&other| row[other]).sum();
+            sum += 2.0 * (dot(&row[..numbers], &point.numbers) + before) + row[code];
+        }
+        sum
+    }
+
+    /// xᵀ M⁻¹ μ of each of some points and the mean of the class that belongs to it.
+    fn with_means(&self, points: &[Point], class: impl Fn(usize) -> usize) -> Vec<f64> {
+        vectorized(
+            #[inline(always)]
+            move || points.iter().enumerate().map(|(i, point)| self.with_mean(point, class(i))).collect(),
         )
     }
 
     /// xᵀ M⁻¹ μ of a point and the mean of a class.
+    #[inline(always)]
     fn with_mean(&self, point: &Point, class: usize) -> f64 {
         let linear = &self.linear[class];
         let of_codes: f64 = point.codes.iter().map(|&code| linear[code]).sum();
@@ -547,6 +591,18 @@ impl Form {
 }
 
 impl Block {
+    /// The weight of the rows of some classes that have each code.
+    fn counts(&self, together: &Together, classes: &Range<usize>) -> Vec<f64> {
+        let layout = together.layout();
+        let mut counts = vec![0.0; self.shares.len()];
+        for code in 1..layout.codes[self.column] {
+            let cell = layout.singles[self.column] + code;
+            counts[coarser(code as u8, self.shift) - 1] +=
+                classes.clone().map(|class| together.count(cell, class)).sum::<f64>();
+        }
+        counts
+    }
+
     /// Of a function of coordinates, makes one of codes: 2 (f(code) − the mean of f over all codes).
     fn center(&self, row: &mut [f64]) {
         let of_block = &mut row[self.start..][..self.shares.len()];

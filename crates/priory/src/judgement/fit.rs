@@ -124,11 +124,11 @@ impl Fit {
     /// rows say that were held out of the fit. `copies` is how many rows hold the same as each.
     ///
     /// A few hundred weights find something to say even about noise. The best of Q terms without any meaning gains about log Q
-    /// nats by chance. Where γ gains no more than 1½ times as much on the rows that were held out, nothing is believed, and from
-    /// twice that on γ is what predicts them best.
+    /// nats by chance. Where γ gains no more than twice as much on the rows that were held out, nothing is believed, and from twice
+    /// that on γ is what predicts them best.
     pub(crate) fn trust(&self, weights: &Weights, common: f64, copies: &[f64]) -> f64 {
         let unit = self.weights.iter().sum::<f64>() / self.learnt;
-        let by_chance = unit * 1.5 * libm::log(weights.terms.len() as f64 + 2.0);
+        let by_chance = unit * 2.0 * libm::log(weights.terms.len() as f64 + 2.0);
         let (k, x) = (self.classes, [&weights.terms[..], &weights.offsets].concat());
         let all: Vec<usize> = (0..self.rows()).collect();
         let fitted = self.held(&all, &self.weights, &x);

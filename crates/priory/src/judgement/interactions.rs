@@ -20,9 +20,9 @@ use crate::numerics::ln_each;
 /// Counts of the cells of two or three columns, ready to be shrunk.
 pub(crate) struct Interaction {
     pub(crate) classes: usize,
-    /// n(cell, class) / P(cell | class) under independence, and P itself.
-    counts: Vec<f64>,
-    expected: Vec<f64>,
+    /// n(cell, class) / P(cell | class) with P as if the columns were independent, and 1 / P.
+    rates: Vec<f64>,
+    inverse: Vec<f64>,
     /// r of each cell.
     shared: Vec<f64>,
     /// n(class) over the rows that know all of the columns.
@@ -99,28 +99,33 @@ impl Interaction {
                 let by_chance: f64 = expected.iter().zip(&totals).map(|(share, total)| share * total).sum();
                 (counts.iter().sum::<f64>() + 1.0) / (by_chance + 1.0)
             });
-        Interaction { classes, shared: shared.collect(), counts, expected, totals }
+        let shared = shared.collect();
+        let inverse: Vec<f64> = expected.iter().map(|share| 1.0 / share).collect();
+        let rates = counts.iter().zip(&inverse).map(|(count, inverse)| count * inverse).collect();
+        Interaction { classes, shared, rates, inverse, totals }
     }
 
     /// u of a class for one of its own rows of this weight, without the row.
     pub(crate) fn ln(&self, cell: usize, class: usize, strength: f64, weight: f64) -> f64 {
         let place = cell * self.classes + class;
-        let count = (self.counts[place] - weight).max(0.0) / self.expected[place];
+        let rate = (self.rates[place] - weight * self.inverse[place]).max(0.0);
         let total = (self.totals[class] - weight).max(0.0);
-        libm::log((count + strength * self.shared[cell]) / (total + strength))
+        libm::log((rate + strength * self.shared[cell]) / (total + strength))
     }
 
     /// u of every cell, classes side by side; zero where a value is missing. With a weight, u of each class for one of its own
     /// rows of this weight, without the row.
     pub(crate) fn table(&self, shape: &Shape, strength: f64, weight: f64) -> Vec<f64> {
-        let cells = self.counts.chunks_exact(self.classes).zip(self.expected.chunks_exact(self.classes));
-        let mut table = Vec::with_capacity(self.counts.len());
-        for ((counts, expected), shared) in cells.zip(&self.shared) {
-            let classes = counts.iter().zip(expected).zip(&self.totals);
-            table.extend(classes.map(|((count, expected), total)| {
-                let count = (count - weight).max(0.0) / expected;
-                (count + strength * shared) / ((total - weight).max(0.0) + strength)
-            }));
+        let totals = self.totals.iter().map(|total| 1.0 / ((total - weight).max(0.0) + strength));
+        let totals: Vec<f64> = totals.collect();
+        let mut table = vec![0.0; self.rates.len()];
+        let of_cells = self.rates.chunks_exact(self.classes).zip(self.inverse.chunks_exact(self.classes));
+        let cells = table.chunks_exact_mut(self.classes).zip(of_cells).zip(&self.shared);
+        for ((to, (rates, inverse)), shared) in cells {
+            let of_classes = rates.iter().zip(inverse).zip(&totals);
+            for (to, ((rate, inverse), total)) in to.iter_mut().zip(of_classes) {
+                *to = ((rate - weight * inverse).max(0.0) + strength * shared) * total;
+            }
         }
         ln_each(&mut table);
         for (cell, terms) in table.chunks_exact_mut(self.classes).enumerate() {

@@ -169,26 +169,23 @@ impl Judged {
 
     /// The terms of a row, in the order in which [`score`](Self::score) adds them.
     pub(crate) fn terms(&self, read: &ReadRows, row: usize) -> Vec<JudgedTerm> {
-        let k = self.classes;
+        let (k, nothing) = (self.classes, vec![0.0; self.classes]);
         let mut terms = vec![JudgedTerm { of: TermOf::Offsets, values: self.offsets.clone() }];
         let mut push =
             |of: TermOf, values: &[f64]| terms.push(JudgedTerm { of, values: values[..k].to_vec() });
         for (column, (judged, places)) in self.columns.iter().zip(&read.places).enumerate() {
             let Some(judged) = judged else { continue };
             let place = places[row];
-            let values = match place < NEVER_MET {
-                true => &judged.table[place as usize * k..],
-                false => &vec![0.0; k],
-            };
+            let values = if place < NEVER_MET { &judged.table[place as usize * k..] } else { &nothing };
             push(TermOf::Column { column, is_unseen: place == NEVER_MET }, values);
         }
         let column_of = |column: usize| self.grid.as_ref().map_or(0, |grid| grid.columns[column].column);
         for (shape, table) in &self.interactions {
             let cell = shape.cell(&read.coded, row);
-            if shape.is_known(cell) {
-                let columns = shape.columns().iter().map(|&column| column_of(column)).collect();
-                push(TermOf::Together(columns), &table[cell * k..]);
-            }
+            let columns = shape.columns().iter().map(|&column| column_of(column)).collect();
+            let is_known = shape.is_known(cell);
+            let values = if is_known { &table[cell * k..] } else { &nothing };
+            push(TermOf::Together { columns, is_known }, values);
         }
         let (mut point, mut scores) = (Point::default(), vec![0.0; k]);
         for (members, cloud, weight) in &self.clouds {
@@ -228,8 +225,8 @@ pub(crate) enum TermOf {
     Offsets,
     /// A column of the schema.
     Column { column: usize, is_unseen: bool },
-    /// Columns of the schema, beyond what each says by itself.
-    Together(Vec<usize>),
+    /// Columns of the schema, beyond what each says by itself; nothing, unless the values of all are known.
+    Together { columns: Vec<usize>, is_known: bool },
     /// Many columns as one cloud of points.
     Cloud(String),
 }

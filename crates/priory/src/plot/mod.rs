@@ -4,6 +4,7 @@ mod axis;
 mod contour;
 mod densities;
 mod regions;
+mod reliability;
 pub mod svg;
 
 use crate::report::{FeatureSummary, Features, Summary};
@@ -15,6 +16,7 @@ pub use contour::Piece;
 use densities::Counted;
 pub use densities::{Bins, Densities};
 pub use regions::{Axis, Regions};
+pub use reliability::reliability;
 
 /// One or more panels about the same classes.
 #[derive(Debug, Clone)]

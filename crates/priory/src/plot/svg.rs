@@ -8,20 +8,20 @@ use super::{Bars, Densities, Drawing, Panel, Picture, Regions, regions};
 
 /// The rectangle that a drawing fills; labels stand outside of it.
 #[derive(Clone, Copy)]
-struct Frame {
-    x: f64,
-    y: f64,
-    width: f64,
-    height: f64,
+pub(super) struct Frame {
+    pub(super) x: f64,
+    pub(super) y: f64,
+    pub(super) width: f64,
+    pub(super) height: f64,
 }
 
-const WIDTH: f64 = 680.0;
+pub(super) const WIDTH: f64 = 680.0;
 /// Between a frame and the edge or the next frame.
-const LEFT: f64 = 56.0;
-const RIGHT: f64 = 20.0;
-const BELOW: f64 = 44.0;
+pub(super) const LEFT: f64 = 56.0;
+pub(super) const RIGHT: f64 = 20.0;
+pub(super) const BELOW: f64 = 44.0;
 /// Above a frame, for its title.
-const ABOVE: f64 = 30.0;
+pub(super) const ABOVE: f64 = 30.0;
 /// One letter is about so wide, and one of a title.
 const LETTER: f64 = 7.0;
 const STRONG_LETTER: f64 = 8.0;
@@ -126,12 +126,12 @@ fn frames(panels: &[Panel], top: f64) -> (Vec<Frame>, f64) {
 }
 
 /// Names of classes with their colours, in as many lines as they need.
-struct Legend<'a> {
+pub(super) struct Legend<'a> {
     lines: Vec<Vec<(usize, &'a str)>>,
 }
 
 impl<'a> Legend<'a> {
-    fn new(classes: &'a [String]) -> Self {
+    pub(super) fn new(classes: &'a [String]) -> Self {
         let mut lines: Vec<Vec<(usize, &str)>> = vec![Vec::new()];
         let mut x = LEFT;
         for (class, name) in classes.iter().enumerate() {
@@ -152,12 +152,21 @@ impl<'a> Legend<'a> {
         38.0 + LETTER * cut(name, 40.0).chars().count() as f64
     }
 
-    fn height(&self) -> f64 {
+    pub(super) fn height(&self) -> f64 {
         18.0 * self.lines.len() as f64
     }
 
     fn draw(&self, svg: &mut Svg, picture: &Picture) {
-        let only_lines = picture.panels.iter().all(|panel| matches!(panel.drawing, Drawing::Densities(_)));
+        let are_lines = |panel: &Panel| matches!(panel.drawing, Drawing::Densities(_));
+        self.draw_as(svg, picture.panels.iter().all(are_lines));
+    }
+
+    /// For a picture in which classes are nothing but lines.
+    pub(super) fn draw_lines(&self, svg: &mut Svg) {
+        self.draw_as(svg, true);
+    }
+
+    fn draw_as(&self, svg: &mut Svg, only_lines: bool) {
         let look = if only_lines { " data" } else { "" };
         for (line, y) in self.lines.iter().zip((0..).map(|line| 18.0 + 18.0 * f64::from(line))) {
             let mut x = LEFT;
@@ -215,7 +224,7 @@ fn draw_densities(svg: &mut Svg, frame: Frame, densities: &Densities, classes: &
 }
 
 /// A line below a frame with round numbers, and faint lines up from them.
-fn draw_scale(svg: &mut Svg, frame: Frame, low: f64, high: f64) {
+pub(super) fn draw_scale(svg: &mut Svg, frame: Frame, low: f64, high: f64) {
     let bottom = frame.y + frame.height;
     let marks = |most: usize| ticks(low, high, most);
     let longest = marks(6).iter().map(|tick| tick.label.len()).max().unwrap_or(1);
@@ -323,7 +332,7 @@ fn draw_regions(svg: &mut Svg, frame: Frame, map: &Regions) {
 }
 
 /// The classes of a line of a class.
-fn line_class(class: usize) -> String {
+pub(super) fn line_class(class: usize) -> String {
     format!("line{} dash{}", class % 8, class % 4)
 }
 
@@ -343,7 +352,7 @@ fn short(x: f64) -> String {
 }
 
 /// A length with one digit after the point, if it has any.
-struct Short(f64);
+pub(super) struct Short(pub(super) f64);
 
 impl Display for Short {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -353,12 +362,12 @@ impl Display for Short {
 }
 
 /// A file in the making.
-struct Svg {
+pub(super) struct Svg {
     text: String,
 }
 
 impl Svg {
-    fn new(height: f64, title: &str, description: &str) -> Self {
+    pub(super) fn new(height: f64, title: &str, description: &str) -> Self {
         let mut text = String::new();
         let (width, height) = (Short(WIDTH), Short(height));
         let _ = writeln!(
@@ -374,7 +383,7 @@ impl Svg {
         Svg { text }
     }
 
-    fn text(&mut self, x: f64, y: f64, class: &str, text: &str) {
+    pub(super) fn text(&mut self, x: f64, y: f64, class: &str, text: &str) {
         let class = if class.is_empty() { String::new() } else { format!(" class=\"{class}\"") };
         let _ = writeln!(
             self.text,
@@ -396,13 +405,13 @@ impl Svg {
         );
     }
 
-    fn path(&mut self, path: &str, class: &str) {
+    pub(super) fn path(&mut self, path: &str, class: &str) {
         if !path.is_empty() {
             let _ = writeln!(self.text, "<path class=\"{class}\" d=\"{path}\"/>");
         }
     }
 
-    fn finish(mut self) -> String {
+    pub(super) fn finish(mut self) -> String {
         self.text.push_str("</svg>\n");
         self.text
     }
