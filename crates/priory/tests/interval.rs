@@ -238,7 +238,8 @@ fn every_family_has_intervals() {
     }
     let numbers = Some(NumberFamily::Gaussian);
     let background = Smoothing::Background(0.8);
-    let text = TextModel { smoothing: background.clone(), ..TextModel::default() };
+    let model = Some(TextFamily::Multinomial);
+    let text = TextModel { model, smoothing: background.clone(), ..TextModel::default() };
     compare(Settings { smoothing: background, text, numbers, ..Settings::default() }, "background");
     for discriminant in [Discriminant::default(), Discriminant::Quadratic(Divisor::default())] {
         compare(
@@ -252,7 +253,7 @@ fn every_family_has_intervals() {
 fn a_model_of_some_columns_has_intervals() {
     let mut dice = Dice(5);
     let (schema, rows) = every_kind(&mut dice, 200);
-    let settings = Settings { select: Selection::Best(3), ..Settings::default() };
+    let settings = Settings { select: Selection::Best(1), ..Settings::default() };
     let mut learnt = Learnt::empty(&schema, settings);
     learnt.learn(&rows).unwrap();
     let model = learnt.estimate().unwrap();
