@@ -187,8 +187,7 @@ impl Learnt {
         let mut judged = Learnt::new(rows, self.settings.clone());
         if judged.fingerprint() != plain.fingerprint() {
             let (learnt, given) = (plain.statistics.rows(), judged.statistics.rows());
-            let are_as_many = learnt == given;
-            return Err(Error::Mismatch(match are_as_many {
+            return Err(Error::Settings(match learnt == given {
                 true => format!("the model has learnt {learnt} rows, but not these"),
                 false => format!("the model has learnt {learnt} rows, and these are {given}"),
             }));

@@ -326,6 +326,62 @@ fn odd_tables_are_judged_without_a_fuss() {
     }
 }
 
+/// The judged model of a batch, if it is judged automatically, and that all its posteriors are probabilities.
+fn judged_automatically(schema: &Schema, batch: &Batch) -> Option<Tier> {
+    let mut learnt = Learnt::new(Judging::Auto.start(schema), Settings::default());
+    learnt.learn(batch).unwrap();
+    let tier = learnt.judge(Judging::Auto, 2).unwrap();
+    let posterior = learnt.estimate().unwrap().score(&batch.select(&[0, 1, 2])).unwrap().normalize();
+    for row in 0..3 {
+        assert!((posterior.row(row).iter().sum::<f64>() - 1.0).abs() < 1e-9);
+    }
+    tier
+}
+
+#[test]
+fn many_classes_take_little_memory() {
+    let rows: Vec<Row> = rows(23, 6_000, 2_000);
+    for tier in TIERS {
+        let learnt = judged(&[&rows], tier);
+        let posterior = learnt.estimate().unwrap().score(&batch(&rows[..10])).unwrap().normalize();
+        (0..10).for_each(|row| assert!((posterior.row(row).iter().sum::<f64>() - 1.0).abs() < 1e-9));
+    }
+    // Automatically, so many are not judged.
+    let schema = Schema::new("class", vec![Column::new("x", Kind::Number)]).unwrap();
+    let mut batch = Batch::new(&schema);
+    for i in 0..30_000 {
+        batch.push(Some(&format!("c{}", i % 10_000)), 1.0, &[Value::Number(f64::from(i % 10_000))]).unwrap();
+    }
+    assert_eq!(judged_automatically(&schema, &batch), None);
+}
+
+#[test]
+fn thousands_of_columns_are_judged() {
+    let columns = (0..5_000).map(|i| Column::new(format!("x{i}"), Kind::Category)).collect();
+    let schema = Schema::new("class", columns).unwrap();
+    let mut batch = Batch::new(&schema);
+    for (i, (class, ..)) in rows(24, 60, 2).into_iter().enumerate() {
+        let value = |column: usize| ["a", "b", "c"][(i * (column + 3) / 7 + class * (column % 2)) % 3];
+        let values: Vec<Value<'_>> = (0..5_000).map(|column| Value::Category(value(column))).collect();
+        batch.push(Some(&format!("c{class}")), 1.0, &values).unwrap();
+    }
+    assert_eq!(judged_automatically(&schema, &batch), Some(Tier::Full));
+}
+
+#[test]
+fn weighted_rows_are_judged_and_rows_that_age_are_not() {
+    let schema = schema();
+    let mut weighted = batch(&rows(25, 300, 3));
+    weighted.weights = (0..300).map(|row| [0.25, 1.0, 7.5][row % 3]).collect();
+    assert_eq!(judged_automatically(&schema, &weighted), Some(Tier::Full));
+    let mut learnt = Learnt::new(Judging::Auto.start(&schema), Settings::default());
+    learnt.statistics.set_half_life(100).unwrap();
+    learnt.learn(&weighted).unwrap();
+    assert_eq!(learnt.judge(Judging::Auto, 1).unwrap(), None);
+    let why = learnt.judge(Judging::Tier(Tier::Full), 1).unwrap_err();
+    assert_eq!(why.to_string(), "rows that age cannot be judged");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
 

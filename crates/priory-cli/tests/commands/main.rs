@@ -4,6 +4,7 @@
 mod bytes;
 mod evaluate;
 mod json;
+mod judge;
 mod manners;
 mod processes;
 

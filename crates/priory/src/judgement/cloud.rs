@@ -50,6 +50,12 @@ impl Members {
     }
 }
 
+/// Clouds have at most so many coordinates and classes, with one covariance for all classes and with one for each.
+const MOST_SHARED: usize = 800;
+const MOST_CLASSES_SHARED: usize = 1_000;
+const MOST_OWN: usize = 120;
+const MOST_CLASSES_OWN: usize = 150;
+
 /// How the covariances are estimated.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", deny_unknown_fields)]
@@ -75,6 +81,15 @@ impl Covariance {
         match self {
             Covariance::Shared { ridge } => is_share(ridge),
             Covariance::Own { rows, ridge } => is_share(ridge) && rows > 0.0 && rows <= 1e3,
+        }
+    }
+
+    /// Whether a cloud of so many coordinates and classes is worth the memory and the time: products of coordinates, and those
+    /// of the means of any two classes, are kept once, or for each class.
+    pub(crate) fn is_affordable(self, coordinates: usize, classes: usize) -> bool {
+        match self {
+            Covariance::Shared { .. } => coordinates <= MOST_SHARED && classes <= MOST_CLASSES_SHARED,
+            Covariance::Own { .. } => coordinates <= MOST_OWN && classes <= MOST_CLASSES_OWN,
         }
     }
 }
@@ -321,7 +336,7 @@ struct Form {
 }
 
 impl Cloud {
-    /// Of some columns of a grid; `None` if there are none, or the matrix cannot be inverted.
+    /// Of some columns of a grid; `None` if there are none or too many, or the matrix cannot be inverted.
     pub(crate) fn of(
         grid: &Grid,
         together: &Together,
@@ -330,7 +345,7 @@ impl Cloud {
     ) -> Option<Self> {
         let with_own = matches!(covariance, Covariance::Own { .. });
         let coordinates = Coordinates::new(grid, together.layout(), members);
-        if coordinates.size == 0 {
+        if coordinates.size == 0 || !covariance.is_affordable(coordinates.size, together.classes) {
             return None;
         }
         Cloud::new(&Scatter::new(coordinates, together, with_own), covariance)

@@ -32,10 +32,6 @@ const MANY_ROWS: f64 = 5_000.0;
 /// Triples are used if they gain more than so many nats.
 const LEAST_GAIN_OF_TRIPLES: f64 = 2.0;
 
-/// Clouds have at most so many dimensions, with one covariance for all classes and with one for each.
-const MOST_SHARED: usize = 800;
-const MOST_OWN: usize = 120;
-
 /// Steps of the fits on which choices rest, and of the last.
 const STEPS_TO_CHOOSE: usize = 30;
 const STEPS: usize = 100;
@@ -370,21 +366,23 @@ fn candidates(grid: &Grid, together: &Together) -> Vec<(Members, Vec<Covariance>
     let mut candidates = Vec::new();
     let (numbers, categories) = (layout.numbers.len(), layout.categories.len());
     let all = size(Members::All(View::Distances));
-    if (1..=MOST_SHARED).contains(&all) {
+    let is_shared = |size: usize| size > 0 && shared([0.1; 3])[0].is_affordable(size, together.classes);
+    let is_own = |size: usize| size > 1 && own()[0].is_affordable(size, together.classes);
+    if is_shared(all) {
         candidates.push((Members::All(View::Distances), shared([0.003, 0.03, 0.2])));
         if numbers > 0 {
             candidates.push((Members::All(View::Normals), shared([0.003, 0.03, 0.2])));
         }
     }
-    if (2..=MOST_OWN).contains(&numbers) {
+    if is_own(numbers) {
         candidates.push((Members::Numbers(View::Distances), own()));
         candidates.push((Members::Numbers(View::Normals), own()));
     }
-    if categories > 0 && (2..=MOST_OWN).contains(&all) {
+    if categories > 0 && is_own(all) {
         candidates.push((Members::All(View::Distances), own()));
     }
     for bins in [4, 8] {
-        if (1..=MOST_SHARED).contains(&size(Members::Codes(bins))) {
+        if is_shared(size(Members::Codes(bins))) {
             candidates.push((Members::Codes(bins), shared([0.01, 0.05, 0.2])));
         }
         if numbers == 0 {
