@@ -11,8 +11,8 @@ use priory_input::InputFormat;
 
 use crate::choices::{
     AsChoice, ColumnSmoothing, NumbersChoice, TextChoice, parse_amount, parse_as, parse_delimiter,
-    parse_discriminant, parse_exponent, parse_floor, parse_half_life, parse_numbers_or_auto, parse_part,
-    parse_prior, parse_select, parse_set, parse_smoothing, parse_text_model, parse_threads,
+    parse_discriminant, parse_exponent, parse_floor, parse_half_life, parse_level, parse_numbers_or_auto,
+    parse_part, parse_prior, parse_select, parse_set, parse_smoothing, parse_text_model, parse_threads,
 };
 
 /// Naive Bayes for anything that can be counted.
@@ -290,6 +290,13 @@ pub(crate) struct PredictArgs {
     /// Add a column `P(class)` for each class, for example `predict m.priory new.csv --probabilities`
     #[arg(long)]
     pub(crate) probabilities: bool,
+    /// Add columns `low(class)` and `high(class)` between which P(class) lies with this probability, and `P(class)`, for example
+    /// `--interval 0.9`
+    ///
+    /// Only so many rows were seen: another table of as many rows would have given other probabilities. The interval says how far
+    /// they could be off because of that. It takes for granted that the model is right.
+    #[arg(long, value_name = "PROBABILITY", value_parser = parse_level)]
+    pub(crate) interval: Option<f64>,
     /// Columns of DATA to carry through as they are, before the prediction, for example `--keep id,name`
     ///
     /// Any columns will do, whether the model knows them or not, the target as well. A column with a comma in its name is
@@ -389,6 +396,11 @@ pub(crate) struct ExplainArgs {
     /// Measure logarithms in bits instead of nats, for example `explain m.priory new.csv --bits`
     #[arg(long)]
     pub(crate) bits: bool,
+    /// Show between which numbers the probabilities lie with this probability, for example `explain m.priory new.csv --interval 0.9`
+    ///
+    /// The interval says how far a probability could be off because only so many rows were seen.
+    #[arg(long, value_name = "PROBABILITY", value_parser = parse_level, conflicts_with = "fractions")]
+    pub(crate) interval: Option<f64>,
     /// How many terms of a judged model and tokens of a document to list, for example `explain mails.priory new.csv --top 50`
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub(crate) top: usize,

@@ -65,6 +65,13 @@ pub(crate) fn parse_set(text: &str) -> Result<String, String> {
     if text.contains('=') { Ok(text.to_owned()) } else { Err("expected COLUMN=VALUE".to_owned()) }
 }
 
+/// The probability of an interval.
+pub(crate) fn parse_level(text: &str) -> Result<f64, String> {
+    let level = text.parse().map_err(|_| "it is not a number".to_owned())?;
+    priory::check_level(level).map_err(|error| error.to_string())?;
+    Ok(level)
+}
+
 pub(crate) fn parse_delimiter(text: &str) -> Result<u8, String> {
     match text.as_bytes() {
         b"\\t" => Ok(b'\t'),

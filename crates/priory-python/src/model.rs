@@ -307,6 +307,25 @@ impl Snapshot {
         answers.into_array(py, done)
     }
 
+    /// The ends of the intervals in which P(class | x) lies with this probability: the lower ends of a row, then its upper ends.
+    #[pyo3(signature = (table, probability, rows=None))]
+    fn intervals<'py>(
+        &self,
+        py: Python<'py>,
+        table: &PyTable,
+        probability: f64,
+        rows: Option<usize>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        priory::check_level(probability).map_err(of_core)?;
+        let model = self.model(py)?;
+        let reader = table.open()?.reader(model.schema(), Purpose::Scoring).map_err(of_input)?;
+        let answers = Answers::new(Some(Wanted::Probability), 2 * model.classes().len(), rows)?;
+        let done = interruptible(py, |work| {
+            self.0.learnt.intervals(|intervals| answers.fill_ends(work, &reader, intervals, probability))?
+        });
+        answers.into_array(py, done)
+    }
+
     /// P(class | x) of rows that were learnt, each as if just that row had not been.
     #[pyo3(signature = (table, rows=None))]
     fn leave_one_out<'py>(
@@ -662,12 +681,39 @@ impl Answers {
         reader: &Reader,
         score: impl Fn(&Batch) -> priory::Result<Scores> + Sync,
     ) -> priory_input::Result<()> {
+        self.fill_by(work, reader, |first, piece| Ok(self.put(first, &score(piece)?)))
+    }
+
+    /// Finds the ends of the intervals of all rows, which are twice as many numbers as there are classes.
+    fn fill_ends(
+        &self,
+        work: &Work<'_>,
+        reader: &Reader,
+        intervals: &priory::Intervals<'_>,
+        probability: f64,
+    ) -> priory_input::Result<()> {
+        self.fill_by(work, reader, |first, piece| {
+            let interval = intervals.of(piece, &intervals.model().score(piece)?, probability)?;
+            let ends = (0..piece.rows).flat_map(|row| interval.low(row).iter().chain(interval.high(row)));
+            let ends: Vec<f64> = ends.copied().collect();
+            let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+            Ok(put(&mut found.numbers, first * self.classes, &ends))
+        })
+    }
+
+    /// Puts the answers of all rows to their places, by what is done with a piece of a batch and the number of its first row.
+    fn fill_by(
+        &self,
+        work: &Work<'_>,
+        reader: &Reader,
+        answer: impl Fn(usize, &Batch) -> priory::Result<Result<(), TryReserveError>> + Sync,
+    ) -> priory_input::Result<()> {
         let nothing = || ();
         work.fold(reader, nothing, |(), batch, turn| {
             let mut first = turn.rows_before(reader)? as usize;
             for piece in batch.pieces(rows_to_score(self.classes)) {
                 let rows = piece.rows;
-                if self.put(first, &score(&piece)?).is_err() {
+                if answer(first, &piece)?.is_err() {
                     self.beyond.store(first + rows, Ordering::Relaxed);
                     return Err(priory_input::Error::Stopped);
                 }

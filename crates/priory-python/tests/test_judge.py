@@ -117,6 +117,21 @@ def test_text_is_judged():
     assert loss["auto"] < loss["none"]
 
 
+@pytest.mark.parametrize("judge", ["none", "full"])
+def test_probabilities_lie_in_their_intervals(judge):
+    X, y = table(300, 4)
+    model = NaiveBayes(judge=judge).fit(X, y)
+    probability = model.predict_proba(X)
+    low, high = model.predict_interval(X)
+    wider = model.predict_interval(X, probability=0.99)
+    assert low.shape == high.shape == probability.shape
+    assert np.all((low <= probability) & (probability <= high) & (low < high))
+    assert np.all((wider[0] <= low) & (high <= wider[1]))
+    for refused in [0, 1, -0.5, float("nan")]:
+        with pytest.raises(ValueError, match="above 0 and below 1"):
+            model.predict_interval(X, refused)
+
+
 def test_terms_of_judged_models_add_up():
     X, y = table(300, 12)
     model = NaiveBayes().fit(X, y)

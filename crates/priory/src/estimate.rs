@@ -15,6 +15,7 @@ use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{FromPrimitive, Num};
 
+use crate::interval::variance_of_ln;
 use crate::settings::{OTHER_VALUES, Prior, Pseudocounts, Settings, Smoothing};
 
 /// A number that the formulas can be evaluated in.
@@ -135,6 +136,23 @@ impl<T: Scalar> Smoother<T> {
                 let foreground = count(e.count) / count(e.total);
                 let mixed = lambda.clone() * foreground + (T::one() - lambda.clone()) * background;
                 Ratio::new(mixed, T::one())
+            }
+        }
+    }
+}
+
+impl Smoother<f64> {
+    /// The variance of log P(value | class) for all that so many rows can tell.
+    pub(crate) fn variance(&self, value: Option<&str>, evidence: &Evidence) -> f64 {
+        let Ratio { numerator, denominator } = self.likelihood(value, evidence);
+        match self {
+            // Counts with their pseudocounts.
+            Smoother::None | Smoother::Pseudocounts { .. } => variance_of_ln(numerator, denominator),
+            // Only the foreground is uncertain. Half a row on either side says that the share of a value that was never met is.
+            Smoother::Background { lambda } => {
+                let share = (evidence.count + 0.5) / (evidence.total + 1.0);
+                let variance = share * (1.0 - share) / (evidence.total + 1.0);
+                lambda * lambda * variance * (denominator * denominator) / (numerator * numerator)
             }
         }
     }

@@ -1,11 +1,13 @@
 //! What was learnt: everything that a model file holds, and what can be done with it.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 use crate::batch::Batch;
 use crate::error::{Error, Result};
 use crate::features::Features;
 use crate::format::{self, FileParts};
+use crate::interval::Intervals;
 use crate::judgement::{Judgement, JudgementSummary, Judging, Tier, judged};
 use crate::leave_one_out::LeaveOneOut;
 use crate::model::Model;
@@ -206,6 +208,35 @@ impl Learnt {
             return self.statistics.leave_one_out(&self.settings, work);
         };
         self.statistics.leave_one_out_judged(&self.settings, judgement, work)
+    }
+
+    /// Gets ready to say how far the posteriors of the [model](Self::estimate) could be off because only so many rows were seen.
+    ///
+    /// ```
+    /// use priory::{Batch, Column, Kind, Learnt, Schema, Settings};
+    ///
+    /// let schema = Schema::new("play", vec![Column::new("outlook", Kind::Category)])?;
+    /// let days = Batch::from_rows(&[("yes", [Some("sunny")]), ("no", [Some("rain")]), ("yes", [Some("rain")])]);
+    /// let mut learnt = Learnt::empty(&schema, Settings::default());
+    /// learnt.learn(&days)?;
+    /// let interval = learnt.intervals(|intervals| {
+    ///     let scores = intervals.model().score(&days)?;
+    ///     intervals.of(&days, &scores, 0.9)
+    /// })??;
+    /// let (low, high) = (interval.low(0)[1], interval.high(0)[1]);
+    /// assert!(low < 0.2 && high > 0.9); // three days say little
+    /// # Ok::<(), priory::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If nothing was learnt, or the settings do not fit the data.
+    pub fn intervals<R>(&self, work: impl FnOnce(&Intervals<'_>) -> R) -> Result<R> {
+        let model = self.estimate()?;
+        let mut statistics = self.statistics.canonical();
+        if model.schema().columns.len() < statistics.schema.columns.len() {
+            statistics = Cow::Owned(statistics.narrowed(&model));
+        }
+        Ok(work(&Intervals::new(&statistics, &model, self.judgement.as_ref())?))
     }
 
     /// Lets go of the judgement, and of what was counted for it.

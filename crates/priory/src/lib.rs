@@ -124,6 +124,7 @@ mod tally;
 // what can be asked of a model,
 pub mod evaluate;
 mod features;
+mod interval;
 mod leave_one_out;
 
 // how much what the columns say is worth,
@@ -150,6 +151,7 @@ mod numerics;
 
 pub use batch::{Batch, BatchColumn, CategoryColumn, TextColumn, Value};
 pub use error::{Error, Result};
+pub use interval::{Interval, Intervals, check_level};
 pub use learnt::Learnt;
 pub use model::{Explanation, Model};
 pub use posterior::{Outcome, Posterior, Scores};

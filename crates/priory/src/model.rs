@@ -326,6 +326,8 @@ impl Model {
             best: posterior.best(0),
             prediction: self.classes[posterior.best(0)].clone(),
             posterior: by_class(posterior.row(0)),
+            low: None,
+            high: None,
             log_joint: by_class(&log_joint),
             log_evidence: posterior.log_evidence(0),
             outcome: posterior.outcome(0),
@@ -384,6 +386,17 @@ impl Model {
             self.contribution(&Factor { exponent, ..self.factors[factor].clone() }, batch, row)
         });
         terms.chain(factors).collect()
+    }
+
+    /// log P(x | class) of a factor for every row of a batch and every class, whatever power it is raised to.
+    pub(crate) fn log_likelihoods(&self, factor: usize, batch: &Batch) -> Vec<f64> {
+        let mut ln = vec![0.0; batch.rows * self.classes.len()];
+        let likelihood = &self.factors[factor].likelihood;
+        likelihood.add_log_likelihood(batch, &mut ln, &mut vec![false; batch.rows]);
+        let base = likelihood.base().unwrap_or_default();
+        ln.chunks_exact_mut(self.classes.len())
+            .for_each(|ln| ln.iter_mut().zip(base).for_each(|(ln, base)| *ln += base));
+        ln
     }
 
     /// The likelihood of each factor, and the power that it is raised to.
@@ -565,6 +578,12 @@ pub struct Explanation {
     pub prediction: String,
     /// P(class | x).
     pub posterior: ByClass<f64>,
+    /// From where to where P(class | x) could be, if that was [added](crate::Intervals::add_to).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub low: Option<ByClass<f64>>,
+    /// The upper end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub high: Option<ByClass<f64>>,
     /// log P(class, x): the exact f64 sum of log P(class) and the contributions from left to right.
     pub log_joint: ByClass<f64>,
     /// log P(x).

@@ -314,6 +314,18 @@ impl Statistics {
         Ok(work(&LeaveOneOut::new(&statistics, &model)?.judged(judgement)?))
     }
 
+    /// The same statistics of no other columns than those of a model that was estimated from them.
+    pub(crate) fn narrowed(&self, model: &Model) -> Statistics {
+        let mut statistics = self.clone();
+        let position = |column: usize| model.schema().position(&self.schema.columns[column].name);
+        statistics.factors.retain(|factor| position(factor.columns()[0]).is_some());
+        for column in statistics.factors.iter_mut().flat_map(FamilyStatistics::columns_mut) {
+            *column = position(*column).expect("a model uses all columns of a factor or none");
+        }
+        statistics.schema = model.schema().clone();
+        statistics
+    }
+
     pub(crate) fn has_rows_of(&self, class: &str) -> bool {
         self.classes.get(class).is_some_and(|id| !self.class_weight.is_zero(0, id))
     }

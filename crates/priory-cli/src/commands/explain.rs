@@ -9,7 +9,7 @@ use priory::report::{
     Contribution, ContributionOf, FractionExplainer, FractionExplanation, Fractions, TokenContribution,
     TokenContributions,
 };
-use priory::{Batch, BatchColumn, Explanation, Model, Outcome, Schema};
+use priory::{Batch, BatchColumn, Explanation, Intervals, Learnt, Model, Outcome, Schema};
 use priory_input::text::Tokenizer;
 
 use crate::args::{ExplainArgs, Format};
@@ -29,9 +29,21 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<()> {
         model_file::without_judgement(&mut learnt, "fractions are those of the counts");
     }
     model_file::warn_of_stale_judgement(&learnt, &args.model);
-    let model = learnt.estimate()?;
+    match args.interval {
+        None => explain(args, &learnt, &learnt.estimate()?, None),
+        Some(level) => learnt
+            .intervals(|intervals| explain(args, &learnt, intervals.model(), Some((intervals, level))))?,
+    }
+}
+
+fn explain(
+    args: &ExplainArgs,
+    learnt: &Learnt,
+    model: &Model,
+    intervals: Option<(&Intervals<'_>, f64)>,
+) -> Result<()> {
     // JSON always has the fractions where there are any; text only if they were asked for.
-    let fractions = match Fractions::new(&learnt.statistics, &model) {
+    let fractions = match Fractions::new(&learnt.statistics, model) {
         Ok(fractions) if args.fractions || args.format == Format::Json => Some(fractions),
         Err(error) if args.fractions => return Err(error.into()),
         _ => None,
@@ -39,7 +51,7 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<()> {
     let fractions = fractions.as_ref().map(Fractions::explainer).transpose()?;
     let colours = args.format == Format::Text && output::has_colours();
     let mut printer =
-        Printer { args, model: &model, fractions, rows: 0, colours, out: report_out(args.format) };
+        Printer { args, model, fractions, intervals, rows: 0, colours, out: report_out(args.format) };
     printer.start()?;
     match &args.data {
         Some(path) => data::for_each_document(args.input.open(path)?, model.schema(), colours, |batch| {
@@ -103,17 +115,18 @@ fn typed_value<'t>(schema: &Schema, typed: &'t str) -> Result<(&'t str, &'t str)
     }
 }
 
-struct Printer<'a, W> {
+struct Printer<'a, 'i, W> {
     args: &'a ExplainArgs,
     model: &'a Model,
     fractions: Option<FractionExplainer<'a>>,
+    intervals: Option<(&'a Intervals<'i>, f64)>,
     rows: u64,
     /// Whether there is somebody to see the document in colours.
     colours: bool,
     out: W,
 }
 
-impl<W: Write> Printer<'_, W> {
+impl<W: Write> Printer<'_, '_, W> {
     fn start(&mut self) -> Result<()> {
         if self.args.format == Format::Json {
             write!(self.out, "{{\"rows\": [")?;
@@ -125,6 +138,9 @@ impl<W: Write> Printer<'_, W> {
         let mut explanation = self.model.explain(batch, row)?;
         if let Some(fractions) = &self.fractions {
             explanation.add_fractions(fractions.explain(batch, row)?);
+        }
+        if let Some((intervals, level)) = self.intervals {
+            intervals.add_to(&mut explanation, batch, row, level)?;
         }
         match self.args.format {
             Format::Json => {
@@ -308,7 +324,13 @@ impl<W: Write> Printer<'_, W> {
         // The terms of a judged model are not likelihoods.
         let total = if is_judged(explanation) { "sum" } else { "log-joint" };
         grid.line(total, cells(&explanation.log_joint));
-        grid.line("posterior", explanation.posterior.iter().map(|p| format!("{p:.4}")));
+        let probabilities = |values: &[f64]| values.iter().map(|p| format!("{p:.4}")).collect::<Vec<_>>();
+        grid.line("posterior", probabilities(&explanation.posterior));
+        for (name, ends) in [("low", &explanation.low), ("high", &explanation.high)] {
+            if let Some(ends) = ends {
+                grid.line(name, probabilities(ends));
+            }
+        }
         grid
     }
 }

@@ -8,13 +8,13 @@ use std::sync::Mutex;
 
 use anyhow::{Result, bail};
 use priory::posterior::rows_to_score;
-use priory::{Outcome, Scores};
+use priory::{Interval, Intervals, Outcome, Scores, Settings};
 use priory_input::store::NewFile;
-use priory_input::{KeptColumn, Purpose, Reader};
+use priory_input::{KeptColumn, Purpose, Reader, Table};
 
 use crate::args::{PredictArgs, PredictionFormat};
 use crate::data;
-use crate::model_file::Scorer;
+use crate::model_file::{self, Scorer};
 use crate::output::{note, plural, warn};
 use crate::overwrite::refuse_input_as_output;
 use text::{Lines, Syntax};
@@ -25,8 +25,28 @@ pub(crate) fn run(args: &PredictArgs, threads: usize) -> Result<()> {
         refuse_input_as_output(output, read.into_iter().chain(args.settings.files()))?;
     }
     let format = args.format.unwrap_or_else(|| PredictionFormat::of(args.output.as_deref()));
-    let mut table = args.input.open(&args.data)?;
-    let model = Scorer::open(&args.model, table.is_short(), |settings| args.settings.apply(settings))?;
+    let table = args.input.open(&args.data)?;
+    let change = |settings: &mut Settings| args.settings.apply(settings);
+    let Some(level) = args.interval else {
+        let model = Scorer::open(&args.model, table.is_short(), change)?;
+        return predict(args, format, table, &model, None, threads);
+    };
+    let learnt = model_file::read_under(&args.model, change)?;
+    model_file::warn_of_stale_judgement(&learnt, &args.model);
+    learnt.intervals(|intervals| {
+        let model = Scorer::Model(Box::new(intervals.model().clone()));
+        predict(args, format, table, &model, Some((intervals, level)), threads)
+    })?
+}
+
+fn predict(
+    args: &PredictArgs,
+    format: PredictionFormat,
+    mut table: Table,
+    model: &Scorer,
+    intervals: Option<(&Intervals<'_>, f64)>,
+    threads: usize,
+) -> Result<()> {
     let classes = model.classes();
     let kept = kept_columns(&args.keep, table.header());
     table.keep(&kept)?;
@@ -34,7 +54,7 @@ pub(crate) fn run(args: &PredictArgs, threads: usize) -> Result<()> {
     let columns = Columns::new(args, &kept, &classes, format)?;
     let mut reader = table.reader(model.schema(), Purpose::Scoring)?;
     reader.read_into(model.batch());
-    let task = Task { model: &model, reader: &reader, columns: &columns, threads };
+    let task = Task { model, intervals, reader: &reader, columns: &columns, threads };
     let seen = match (format, &args.output) {
         (PredictionFormat::Csv, output) => task.write_text(Syntax::Csv, output.as_deref())?,
         (PredictionFormat::Jsonl, output) => task.write_text(Syntax::Json, output.as_deref())?,
@@ -61,6 +81,7 @@ struct Columns<'a> {
     kept: &'a [String],
     classes: &'a [String],
     probabilities: bool,
+    intervals: bool,
 }
 
 impl<'a> Columns<'a> {
@@ -70,10 +91,13 @@ impl<'a> Columns<'a> {
         classes: &'a [String],
         format: PredictionFormat,
     ) -> Result<Self> {
-        let columns = Columns { kept, classes, probabilities: args.probabilities };
+        let intervals = args.interval.is_some();
+        let columns = Columns { kept, classes, probabilities: args.probabilities || intervals, intervals };
         let taken = match format {
-            PredictionFormat::Jsonl if args.probabilities => vec![PREDICTION.into(), "posterior".into()],
-            PredictionFormat::Jsonl => vec![PREDICTION.into()],
+            PredictionFormat::Jsonl => {
+                let count = if intervals { 4 } else { 1 + usize::from(args.probabilities) };
+                [PREDICTION, "posterior", "low", "high"][..count].iter().map(|&name| name.into()).collect()
+            }
             PredictionFormat::Csv | PredictionFormat::Parquet => columns.names().split_off(kept.len()),
         };
         if let Some(name) = kept.iter().find(|name| taken.contains(name)) {
@@ -88,8 +112,11 @@ impl<'a> Columns<'a> {
     fn names(&self) -> Vec<String> {
         let mut names = self.kept.to_vec();
         names.push(PREDICTION.into());
-        if self.probabilities {
-            names.extend(self.classes.iter().map(|class| format!("P({class})")));
+        for class in self.classes.iter().filter(|_| self.probabilities) {
+            names.push(format!("P({class})"));
+            names.extend(
+                ["low", "high"].iter().filter(|_| self.intervals).map(|end| format!("{end}({class})")),
+            );
         }
         names
     }
@@ -98,14 +125,16 @@ impl<'a> Columns<'a> {
 const PREDICTION: &str = "prediction";
 
 /// What is to be predicted.
-struct Task<'a> {
+struct Task<'a, 'i> {
     model: &'a Scorer,
+    /// What says how far probabilities could be off, and the probability of the intervals, if they are wanted.
+    intervals: Option<(&'a Intervals<'i>, f64)>,
     reader: &'a Reader,
     columns: &'a Columns<'a>,
     threads: usize,
 }
 
-impl Task<'_> {
+impl Task<'_, '_> {
     /// Writes the predictions as text, to standard output unless a file is named.
     fn write_text(&self, syntax: Syntax, output: Option<&Path>) -> Result<Seen> {
         let lines = Lines::new(self.columns, syntax);
@@ -123,10 +152,11 @@ impl Task<'_> {
             result.map_err(|cause| priory_input::Error::File { name: name.into(), action: "written", cause })
         };
         written(out.write_all(lines.header().as_bytes()))?;
-        let encode = |kept: &[KeptColumn], scores: &Scores, text: &mut Vec<u8>| {
-            text.clear();
-            lines.write(kept, scores, text);
-        };
+        let encode =
+            |kept: &[KeptColumn], scores: &Scores, interval: Option<&Interval>, text: &mut Vec<u8>| {
+                text.clear();
+                lines.write(kept, scores, interval, text);
+            };
         let seen = self.predict(encode, |text| written(out.write_all(text)))?;
         written(out.flush())?;
         Ok(seen)
@@ -139,8 +169,11 @@ impl Task<'_> {
         let Columns { kept, classes, .. } = self.columns;
         let columns = PredictionColumns::new(&self.columns.names(), kept.len(), classes);
         let mut file = PredictionFile::create(path, &columns)?;
-        let encode = |kept: &[KeptColumn], scores: &Scores, rows: &mut Option<PredictedRows>| {
-            *rows = Some(columns.encode(kept, scores));
+        let encode = |kept: &[KeptColumn],
+                      scores: &Scores,
+                      interval: Option<&Interval>,
+                      rows: &mut Option<PredictedRows>| {
+            *rows = Some(columns.encode(kept, scores, interval));
         };
         let seen = self.predict(encode, |rows| rows.iter().try_for_each(|rows| file.write(rows)))?;
         file.finish()?;
@@ -156,7 +189,7 @@ impl Task<'_> {
     /// `write` gets the pieces in the order of the rows.
     fn predict<P: Default + Send>(
         &self,
-        encode: impl Fn(&[KeptColumn], &Scores, &mut P) + Sync,
+        encode: impl Fn(&[KeptColumn], &Scores, Option<&Interval>, &mut P) + Sync,
         write: impl FnMut(&mut P) -> priory_input::Result<()> + Send,
     ) -> Result<Seen> {
         let write = Mutex::new(write);
@@ -166,7 +199,8 @@ impl Task<'_> {
             seen.unseen_values += scores.unseen();
             seen.unseen_tokens += scores.unseen_tokens();
             (0..batch.rows).for_each(|row| seen.observe(scores.outcome(row)));
-            encode(turn.kept(), &scores, piece);
+            let interval = self.intervals.map(|(intervals, level)| intervals.of(batch, &scores, level));
+            encode(turn.kept(), &scores, interval.transpose()?.as_ref(), piece);
             turn.take(|| (write.lock().expect("writing does not panic"))(piece))
         })?;
         Ok(states.into_iter().fold(Seen::default(), |all, (seen, _)| all.merged(&seen)))

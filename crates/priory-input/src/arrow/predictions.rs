@@ -15,7 +15,7 @@ use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
-use priory::Scores;
+use priory::{Interval, Scores};
 
 use crate::error::{Error, Result};
 use crate::kept::KeptColumn;
@@ -38,13 +38,15 @@ pub struct PredictionColumns {
 pub struct PredictedRows(RecordBatch);
 
 impl PredictionColumns {
-    /// Columns with these names: those that are kept, the prediction, and if there are more, one for each class.
+    /// Columns with these names: those that are kept, the prediction, and if there are more, one for each class, or three with the
+    /// ends of its interval.
     ///
     /// # Panics
     /// If there are other than this many names.
     pub fn new(names: &[String], kept: usize, classes: &[String]) -> Self {
         let probabilities = names.len() > kept + 1;
-        assert_eq!(names.len(), kept + 1 + if probabilities { classes.len() } else { 0 });
+        let of_class = if names.len() > kept + 1 + classes.len() { 3 } else { usize::from(probabilities) };
+        assert_eq!(names.len(), kept + 1 + of_class * classes.len());
         let prediction = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
         let fields = names.iter().enumerate().map(|(position, name)| match position {
             // Strings without an end to how long they are together.
@@ -60,8 +62,8 @@ impl PredictionColumns {
     /// The predictions for some rows, of which these columns are kept.
     ///
     /// # Panics
-    /// If the scores are not those of the same rows and of these classes.
-    pub fn encode(&self, kept: &[KeptColumn], scores: &Scores) -> PredictedRows {
+    /// If the scores are not those of the same rows and of these classes, or there is an interval and no columns for it.
+    pub fn encode(&self, kept: &[KeptColumn], scores: &Scores, interval: Option<&Interval>) -> PredictedRows {
         let rows = 0..scores.rows();
         let strings = |column: &KeptColumn| -> ArrayRef {
             Arc::new(rows.clone().map(|row| column.value(row)).collect::<LargeStringArray>())
@@ -71,11 +73,16 @@ impl PredictionColumns {
         columns.push(Arc::new(DictionaryArray::<Int32Type>::new(best, Arc::clone(&self.classes))));
         if self.probabilities {
             let posterior = scores.normalize();
-            let column = |class: usize| -> ArrayRef {
-                let values = rows.clone().map(|row| posterior.row(row)[class]);
-                Arc::new(Float64Array::from_iter_values(values))
+            let column = |value: &dyn Fn(usize) -> f64| -> ArrayRef {
+                Arc::new(Float64Array::from_iter_values(rows.clone().map(value)))
             };
-            columns.extend((0..self.classes.len()).map(column));
+            for class in 0..self.classes.len() {
+                columns.push(column(&|row| posterior.row(row)[class]));
+                if let Some(interval) = interval {
+                    columns.push(column(&|row| interval.low(row)[class]));
+                    columns.push(column(&|row| interval.high(row)[class]));
+                }
+            }
         }
         let rows = RecordBatch::try_new(Arc::clone(&self.schema), columns);
         PredictedRows(rows.expect("the columns are those of the schema"))

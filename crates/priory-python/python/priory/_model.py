@@ -463,6 +463,26 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         """
         return self._scores(X, "probability")
 
+    def predict_interval(self, X, probability=0.9):
+        """How far the probabilities could be off because only so many rows were seen.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+            The features.
+        probability : float, default=0.9
+            With which probability that of a class lies in its interval.
+
+        Returns
+        -------
+        low, high : ndarrays of shape (n_samples, n_classes)
+            The ends of the intervals, in the order of `classes_`.
+        """
+        model, told = self._now()
+        table, n_rows = self._table(X)
+        low, high = np.split(model.intervals(table, float(probability), n_rows), 2, axis=1)
+        return told.ordered(np.ascontiguousarray(low)), told.ordered(np.ascontiguousarray(high))
+
     def predict_log_proba(self, X):
         """The logarithm of the probability of each class, for each row.
 

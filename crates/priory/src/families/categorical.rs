@@ -317,6 +317,23 @@ impl CategoryEstimate<'_, f64> {
         }
     }
 
+    /// Writes the variance of log P(x | class) of every row, where the column says something.
+    pub(crate) fn write_variances(&self, column: &CategoryColumn, variances: &mut [f64]) {
+        let classes = self.totals.classes();
+        let of_code = |code: usize| {
+            let value = code.checked_sub(1).map(|id| column.values.name(id));
+            let place = self.place(self.asked(value)?);
+            let of_class =
+                |class| self.smoother.variance(place.name, &self.evidence(&place, class, Gone::default()));
+            Some((0..classes).map(of_class).collect::<Vec<f64>>())
+        };
+        let mut known: Vec<Option<Option<Vec<f64>>>> = vec![None; column.values.len() + 1];
+        for (&code, variances) in column.codes.iter().zip(variances.chunks_exact_mut(classes)) {
+            let found = known[code as usize].get_or_insert_with(|| of_code(code as usize));
+            found.iter().for_each(|found| variances.copy_from_slice(found));
+        }
+    }
+
     /// Shows for each value, and for missing where that counts, the rows that hold it, and what classes say of it without
     /// one of them.
     pub(crate) fn each_value(&self, mut each: impl FnMut(&Alike<'_>)) {

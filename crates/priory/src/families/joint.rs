@@ -342,6 +342,24 @@ impl JointEstimate<'_, f64> {
         }
     }
 
+    /// Writes the variance of log P(values | class) of every row, where one of the values is known.
+    pub(crate) fn write_variances(&self, batch: &Batch, variances: &mut [f64]) {
+        let classes = self.statistics.counts.classes();
+        let columns: Vec<&CategoryColumn> =
+            self.statistics.columns.iter().map(|&column| batch.category(column)).collect();
+        let mut known: HashMap<Vec<u32>, Vec<f64>, foldhash::fast::RandomState> = HashMap::default();
+        for (row, variances) in variances.chunks_exact_mut(classes).enumerate() {
+            let codes: Vec<u32> = columns.iter().map(|column| column.codes[row]).collect();
+            let found = known.entry(codes).or_insert_with(|| {
+                let values: Vec<Option<&str>> = columns.iter().map(|column| column.value(row)).collect();
+                let Some(place) = self.place(&values) else { return vec![0.0; classes] };
+                let evidence = |class| self.evidence(&place, class, Gone::default());
+                (0..classes).map(|class| self.smoother.variance(None, &evidence(class))).collect()
+            });
+            variances.copy_from_slice(found);
+        }
+    }
+
     /// Shows for each combination the rows that hold it, and what classes say of it without one of them.
     pub(crate) fn each_value(&self, mut each: impl FnMut(&Alike<'_>)) {
         for (id, cell) in self.statistics.cells.iter().enumerate() {

@@ -117,6 +117,17 @@ impl FamilyStatistics {
         }
     }
 
+    /// The same, to be changed.
+    pub(crate) fn columns_mut(&mut self) -> &mut [usize] {
+        match self {
+            FamilyStatistics::Category(column, _)
+            | FamilyStatistics::Number(column, _)
+            | FamilyStatistics::Text(column, _) => std::slice::from_mut(column),
+            FamilyStatistics::Joint(joint) => &mut joint.columns,
+            FamilyStatistics::Group(group) => &mut group.columns,
+        }
+    }
+
     /// The weights of values or combinations; a column of numbers or of text has none.
     pub(crate) fn counts(&self) -> Option<&Tally> {
         match self {
@@ -439,6 +450,30 @@ impl Prepared<'_, f64> {
             _ => unreachable!("a likelihood is of the family that it was made for"),
         }
         Unseen { values: unseen, tokens: 0 }
+    }
+
+    /// Writes the variance of log P(x | class) of every row of a batch over zeros. `likelihood` is that of the same factor.
+    pub(crate) fn write_variances(
+        &self,
+        likelihood: &FamilyLikelihood,
+        batch: &Batch,
+        variances: &mut [f64],
+    ) {
+        match (self, likelihood) {
+            (Prepared::Categorical(estimate), FamilyLikelihood::Categorical(column, _))
+            | (Prepared::Bernoulli(estimate, _), FamilyLikelihood::Bernoulli(column, _)) => {
+                estimate.write_variances(batch.category(*column), variances);
+            }
+            (Prepared::Number(estimate), FamilyLikelihood::Number(column, ..)) => {
+                estimate.write_variances(batch.numbers(*column), variances);
+            }
+            (Prepared::Text(estimate), FamilyLikelihood::Text(column, text)) => {
+                estimate.write_variances(batch.text(*column), text.scale(), variances);
+            }
+            (Prepared::Joint(estimate, _), _) => estimate.write_variances(batch, variances),
+            (Prepared::Group(estimate), _) => estimate.write_variances(batch, variances),
+            _ => unreachable!("a likelihood is of the family that it was made for"),
+        }
     }
 
     /// Shows all rows that this factor does not tell apart, but for those of which nothing is known. False if it is not

@@ -12,6 +12,8 @@ use crate::statistics::Statistics;
 /// The key of the grid in the header, and of the judgement.
 pub(super) const GRID: &str = "grid";
 pub(super) const JUDGEMENT: &str = "judgement";
+/// The section of the root of the covariance of its weights.
+const ROOT: &str = "judgement.root";
 
 /// Adds the grid and the sums on it.
 pub(super) fn write(
@@ -61,13 +63,33 @@ pub(super) fn read(file: &mut Container<'_>, statistics: &Statistics) -> Result<
     Ok(Some(Box::new(on_grid)))
 }
 
+/// Adds the judgement.
+pub(super) fn write_judgement(
+    judgement: &Judgement,
+    metadata: &mut BTreeMap<&'static str, String>,
+    sections: &mut Vec<Section>,
+) {
+    metadata.insert(JUDGEMENT, json(judgement));
+    if !judgement.root.is_empty() {
+        let bytes = judgement.root.iter().flat_map(|x| x.to_le_bytes()).collect();
+        sections.push(Section::bytes(ROOT, bytes));
+    }
+}
+
 /// Reads the judgement, if there is one.
-pub(super) fn read_judgement(file: &Container<'_>, statistics: &Statistics) -> Result<Option<Judgement>> {
+pub(super) fn read_judgement(file: &mut Container<'_>, statistics: &Statistics) -> Result<Option<Judgement>> {
     if !file.layout.metadata.contains_key(JUDGEMENT) {
         return Ok(None);
     }
-    let judgement: Judgement = parse(&file.layout.metadata, JUDGEMENT)?;
-    match judgement.fits(statistics) {
+    let mut judgement: Judgement = parse(&file.layout.metadata, JUDGEMENT)?;
+    let mut is_whole = true;
+    if file.has(ROOT) {
+        let bytes = file.take_bytes(ROOT)?;
+        let (numbers, rest) = bytes.as_chunks::<4>();
+        judgement.root = numbers.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect();
+        is_whole = rest.is_empty() && !numbers.is_empty();
+    }
+    match is_whole && judgement.fits(statistics) {
         true => Ok(Some(judgement)),
         false => Err(refused("its judgement cannot be that of its statistics".into())),
     }

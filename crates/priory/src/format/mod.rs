@@ -53,10 +53,10 @@ const YOUNG: &str = "young";
 /// If the bytes cannot be written.
 pub(crate) fn write(out: &mut impl Write, learnt: &Learnt) -> io::Result<()> {
     let (statistics, settings) = (learnt.statistics.canonical(), &learnt.settings);
-    let (mut metadata, sections) = counted(&statistics)?;
+    let (mut metadata, mut sections) = counted(&statistics)?;
     metadata.insert("settings", json(settings));
     if let Some(judgement) = &learnt.judgement {
-        metadata.insert(judged::JUDGEMENT, json(judgement));
+        judged::write_judgement(judgement, &mut metadata, &mut sections);
         metadata.insert(VERSION_KEY, VERSIONS[1].to_owned());
     }
     // Last, since another thread that estimates the model may have chosen meanwhile what has to be chosen.
@@ -176,7 +176,7 @@ pub(crate) fn read(file: &impl FileParts) -> Result<Learnt> {
         statistics.decay = Some(decay.ok_or_else(wrong)?);
     }
     statistics.on_grid = judged::read(&mut file, &statistics)?;
-    let judgement = judged::read_judgement(&file, &statistics)?;
+    let judgement = judged::read_judgement(&mut file, &statistics)?;
     // What was not judged has the bytes of the first version.
     let is_judged = statistics.on_grid.is_some() || judgement.is_some();
     if is_judged != (file.layout.metadata.get(VERSION_KEY).is_some_and(|version| version == VERSIONS[1])) {

@@ -91,7 +91,7 @@ impl ModelFile {
             text.precomputed = whole;
         }
         statistics.on_grid = judged::read(&mut rest, &statistics)?;
-        let judgement = judged::read_judgement(&rest, &statistics)?;
+        let judgement = judged::read_judgement(&mut rest, &statistics)?;
         rest.finish()?;
         check(&statistics)?;
         Ok(Some(ModelFile { parts, settings, statistics, judgement }))

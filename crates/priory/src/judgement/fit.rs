@@ -19,8 +19,8 @@ use crate::posterior::{divide_by_sum, exponentiate, largest};
 pub(crate) const LARGEST_WEIGHT: f64 = 3.0;
 
 /// How strongly the weights of columns are drawn to their mean, and to τ.
-const TO_MEAN: f64 = 10.0;
-const TO_COMMON: f64 = 0.1;
+pub(super) const TO_MEAN: f64 = 10.0;
+pub(super) const TO_COMMON: f64 = 0.1;
 
 /// How many parts of the rows are held out in turn, and the steps of each fit to the others.
 const PARTS: usize = 5;
@@ -49,7 +49,7 @@ pub(crate) struct Part {
     /// How many terms there are.
     pub(crate) terms: usize,
     /// Whether they are what single columns say; the others are drawn to zero.
-    of_columns: bool,
+    pub(super) of_columns: bool,
     /// What the terms say for the first class of the first row, less what they say for the last class; then for its second class,
     /// …, and for the class before the last. Posteriors depend on nothing else. Single precision is plenty for weights, and halves
     /// the memory that every step of the fit goes through.
@@ -73,7 +73,7 @@ impl Part {
 
     /// All terms for a class of a row.
     #[inline(always)]
-    fn cell(&self, cell: usize) -> &[f32] {
+    pub(super) fn cell(&self, cell: usize) -> &[f32] {
         &self.values[cell * self.terms..][..self.terms]
     }
 }
@@ -293,7 +293,7 @@ impl Fit {
     }
 
     /// z of every class for a block of rows; zero for those that weigh nothing.
-    fn scores(&self, block: Range<usize>, rows: &[f64], x: &[f64]) -> Vec<f64> {
+    pub(super) fn scores(&self, block: Range<usize>, rows: &[f64], x: &[f64]) -> Vec<f64> {
         let k = self.classes;
         let (weights, offsets) = x.split_at(x.len() - k);
         let mut z = vec![0.0; block.len() * k];
@@ -352,7 +352,7 @@ fn dot(x: &[f32], y: &[f64]) -> f64 {
 }
 
 /// Turns the scores of rows, classes side by side, into probabilities; log Σ exp z of each row.
-fn softmax_each(z: &mut [f64], classes: usize) -> Vec<f64> {
+pub(super) fn softmax_each(z: &mut [f64], classes: usize) -> Vec<f64> {
     let mut totals = Vec::with_capacity(z.len() / classes);
     for z in z.chunks_exact_mut(classes) {
         let largest = largest(z.iter().copied());

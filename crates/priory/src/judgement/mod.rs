@@ -17,6 +17,7 @@ mod count;
 mod fit;
 pub(crate) mod grid;
 mod interactions;
+mod interval;
 mod judge;
 mod judged;
 mod on_grid;
@@ -32,6 +33,7 @@ pub(crate) mod together;
 mod without_one;
 
 pub(crate) use grid::Grid;
+pub(crate) use interval::JudgedSpread;
 pub(crate) use judge::judged;
 pub(crate) use judged::{Judged, TermOf};
 pub(crate) use on_grid::OnGrid;

@@ -9,6 +9,7 @@ use crate::judgement::cloud::{Cloud, Coordinates, Covariance, Members, Scatter};
 use crate::judgement::fit::{Fit, LARGEST_WEIGHT, Residuals, Weights, best_power};
 use crate::judgement::grid::Grid;
 use crate::judgement::interactions::{pair_of, pairs_of, triples_of};
+use crate::judgement::interval::size_of_root;
 use crate::judgement::single::{Shrinkage, SingleCounts, SingleTable};
 pub(crate) use crate::judgement::terms::Sample;
 use crate::judgement::terms::{Interactions, clouds_without_one, columns_without_one};
@@ -57,6 +58,10 @@ pub(crate) struct Judgement {
     pub(crate) offsets: BTreeMap<String, f64>,
     /// ε.
     pub(crate) doubt: f64,
+    /// The root of the covariance of weights and offsets, these in canonical order; empty if there are too many. It has a section
+    /// of its own in files.
+    #[serde(skip)]
+    pub(crate) root: Vec<f32>,
 }
 
 impl Judgement {
@@ -77,6 +82,9 @@ impl Judgement {
             && self.weights.len() == columns + of_grid * on_grid + self.clouds.len()
             && self.weights.iter().all(|weight| (0.0..=LARGEST_WEIGHT).contains(weight))
             && self.offsets.values().all(|offset| offset.abs() <= 1e3)
+            && (self.root.is_empty()
+                || self.root.len() == size_of_root(self.weights.len() + self.offsets.len())
+                    && self.root.iter().all(|x| x.is_finite()))
             && (0.0..=1.0).contains(&self.trust)
             && self.doubt > 0.0
             && self.doubt < 1.0
@@ -116,6 +124,7 @@ pub(crate) fn judge(
     let clouds = full.map(|(grid, together)| pool.add_clouds(grid, together)).unwrap_or_default();
     pool.refit(STEPS);
     let trust = pool.fit.trust(&pool.weights, pool.common, &sample.copies);
+    let root = pool.fit.root(&pool.weights).into_iter().map(|x| (trust * x) as f32).collect();
     let Weights { mut terms, mut offsets } = pool.weights;
     terms.iter_mut().chain(&mut offsets).for_each(|weight| *weight *= trust);
     Judgement {
@@ -130,6 +139,7 @@ pub(crate) fn judge(
         weights: terms,
         offsets: classes.names().map(str::to_owned).zip(offsets).collect(),
         doubt: pool.fit.doubt(),
+        root,
     }
 }
 

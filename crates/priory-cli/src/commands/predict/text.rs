@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use priory::Scores;
+use priory::{Interval, Scores};
 use priory_input::KeptColumn;
 
 use crate::commands::predict::Columns;
@@ -14,6 +14,13 @@ pub(super) struct Lines<'a> {
     /// The names of the kept columns and of the classes as the syntax wants them.
     kept: Vec<String>,
     classes: Vec<String>,
+}
+
+/// The probabilities of the classes of a row, and perhaps the ends of their intervals.
+#[derive(Clone, Copy)]
+struct Probabilities<'a> {
+    posterior: &'a [f64],
+    ends: Option<(&'a [f64], &'a [f64])>,
 }
 
 /// The two ways to write a row.
@@ -41,11 +48,20 @@ impl<'a> Lines<'a> {
     }
 
     /// Appends rows with these scores, of which these columns are kept.
-    pub(super) fn write(&self, kept: &[KeptColumn], scores: &Scores, text: &mut Vec<u8>) {
+    pub(super) fn write(
+        &self,
+        kept: &[KeptColumn],
+        scores: &Scores,
+        interval: Option<&Interval>,
+        text: &mut Vec<u8>,
+    ) {
         let posterior = self.columns.probabilities.then(|| scores.normalize());
         for row in 0..scores.rows() {
             let prediction = &self.classes[scores.best(row)];
-            let probabilities = posterior.as_ref().map(|posterior| posterior.row(row));
+            let probabilities = posterior.as_ref().map(|posterior| Probabilities {
+                posterior: posterior.row(row),
+                ends: interval.map(|interval| (interval.low(row), interval.high(row))),
+            });
             match self.syntax {
                 Syntax::Csv => self.write_csv(kept, row, prediction, probabilities, text),
                 Syntax::Json => self.write_json(kept, row, prediction, probabilities, text),
@@ -58,7 +74,7 @@ impl<'a> Lines<'a> {
         kept: &[KeptColumn],
         row: usize,
         prediction: &str,
-        probabilities: Option<&[f64]>,
+        probabilities: Option<Probabilities<'_>>,
         text: &mut Vec<u8>,
     ) {
         for column in kept {
@@ -67,9 +83,14 @@ impl<'a> Lines<'a> {
             text.push(b',');
         }
         text.extend_from_slice(prediction.as_bytes());
-        for &p in probabilities.into_iter().flatten() {
-            text.push(b',');
-            self.syntax.push_probability(p, text);
+        if let Some(Probabilities { posterior, ends }) = probabilities {
+            for (class, p) in posterior.iter().enumerate() {
+                let ends = ends.map(|(low, high)| [low[class], high[class]]);
+                for &p in std::iter::once(p).chain(ends.iter().flatten()) {
+                    text.push(b',');
+                    self.syntax.push_probability(p, text);
+                }
+            }
         }
         text.push(b'\n');
     }
@@ -79,7 +100,7 @@ impl<'a> Lines<'a> {
         kept: &[KeptColumn],
         row: usize,
         prediction: &str,
-        probabilities: Option<&[f64]>,
+        probabilities: Option<Probabilities<'_>>,
         text: &mut Vec<u8>,
     ) {
         text.push(b'{');
@@ -92,17 +113,26 @@ impl<'a> Lines<'a> {
         }
         text.extend_from_slice(b"\"prediction\":");
         text.extend_from_slice(prediction.as_bytes());
-        if let Some(probabilities) = probabilities {
-            text.extend_from_slice(b",\"posterior\":{");
-            for (i, (name, &p)) in self.classes.iter().zip(probabilities).enumerate() {
-                text.extend_from_slice(if i == 0 { b"" } else { b"," });
-                text.extend_from_slice(name.as_bytes());
-                text.push(b':');
-                self.syntax.push_probability(p, text);
+        if let Some(Probabilities { posterior, ends }) = probabilities {
+            self.push_by_class(b",\"posterior\":{", posterior, text);
+            if let Some((low, high)) = ends {
+                self.push_by_class(b",\"low\":{", low, text);
+                self.push_by_class(b",\"high\":{", high, text);
             }
-            text.push(b'}');
         }
         text.extend_from_slice(b"}\n");
+    }
+
+    /// A JSON object with a number for each class.
+    fn push_by_class(&self, start: &[u8], values: &[f64], text: &mut Vec<u8>) {
+        text.extend_from_slice(start);
+        for (i, (name, &p)) in self.classes.iter().zip(values).enumerate() {
+            text.extend_from_slice(if i == 0 { b"" } else { b"," });
+            text.extend_from_slice(name.as_bytes());
+            text.push(b':');
+            self.syntax.push_probability(p, text);
+        }
+        text.push(b'}');
     }
 }
 

@@ -102,6 +102,25 @@ impl<'a> GroupEstimate<'a> {
         }
     }
 
+    /// Writes the variance of log p(x | class) of every row: how fast it rises with the weight of rows that hold x.
+    pub(crate) fn write_variances(&self, batch: &Batch, variances: &mut [f64]) {
+        /// So small a part of a row that the rise is a slope, and large enough for the slope to have digits.
+        const PART: f64 = 1.0 / 1024.0;
+        let classes = self.classes.len();
+        let with = |class: usize, weight: f64| {
+            let rows = (0..batch.rows).map(|row| (row, Removed { class, weight }));
+            let mut ln = vec![0.0; batch.rows * classes];
+            self.leave_out(batch, &rows.collect::<Vec<_>>(), &mut ln);
+            ln
+        };
+        for class in 0..classes {
+            let (after, before) = (with(class, -PART), with(class, 0.0));
+            for cell in (class..variances.len()).step_by(classes) {
+                variances[cell] = ((after[cell] - before[cell]) / PART).max(0.0);
+            }
+        }
+    }
+
     /// Whether a variance of a column is raised to its floor.
     fn is_floored(&self, column: usize, variance: f64) -> bool {
         floored(variance, self.everybody[column].variance, self.settings.variance_floor) != variance

@@ -31,7 +31,7 @@ use density::Parameter;
 pub(crate) use density::{Fitted, Part};
 use family::How;
 pub use family::NumberFamily;
-use memo::Recent;
+use memo::{Memo, Recent};
 pub(crate) use normal::floored;
 use numbers::NumberColumn;
 use steps::Bins;
@@ -274,6 +274,34 @@ impl<'a> NumberEstimate<'a> {
         for &(row, removed) in learnt.iter().filter(|(row, _)| !values[*row].is_nan()) {
             let (x, ln) = (values[row], &mut ln[row * classes + removed.class]);
             *ln = recent.get(x, removed, || self.own_without(x, removed, *ln));
+        }
+    }
+
+    /// Writes the variance of log p(x | class) of every number: how fast it rises with the weight of rows that hold x.
+    pub(crate) fn write_variances(&self, values: &[f64], variances: &mut [f64]) {
+        /// So small a part of a row that the rise is a slope, and large enough for the slope to have digits.
+        const PART: f64 = 1.0 / 1024.0;
+        let rest = || WithoutOne { statistics: self.statistics, column: Arc::clone(&self.column) };
+        let own = self.own.get_or_init(|| self.family.without_one(rest(), &self.how()));
+        let classes = &self.column.classes;
+        let rise = |class: usize, x: f64| match own {
+            // A class without a number is like everybody, which is worth a row.
+            _ if classes[class].weight <= 0.0 => 1.0,
+            Some(own) => ((own(class, x, -PART) - own(class, x, 0.0)) / PART).max(0.0),
+            // Every parameter takes the worth of a row.
+            None => self.fitted.free_parameters() as f64 / (classes.len() as f64 * classes[class].weight),
+        };
+        let mut memo = Memo::new(values.len());
+        let mut known = vec![0.0; memo.slots() * classes.len()];
+        for (&x, variances) in values.iter().zip(variances.chunks_exact_mut(classes.len())) {
+            if !x.is_nan() {
+                let (slot, is_known) = memo.slot(x);
+                let found = &mut known[slot * classes.len()..][..classes.len()];
+                if !is_known {
+                    found.iter_mut().enumerate().for_each(|(class, found)| *found = rise(class, x));
+                }
+                variances.copy_from_slice(found);
+            }
         }
     }
 

@@ -31,8 +31,10 @@ use std::sync::OnceLock;
 use super::choose::{chosen_family, chosen_pseudocount, limited};
 use super::without_one::WithoutOne;
 use super::{DOCUMENTS_ROW, PRESENCES_ROW, TERMS_ROW, TextStatistics};
+use crate::batch::TextColumn;
 use crate::error::{Error, Result};
 use crate::estimate::CountLogs;
+use crate::interval::{trigamma, variance_of_ln};
 use crate::numerics::ln;
 use crate::settings::{Settings, Smoothing, TextFamily};
 
@@ -433,6 +435,98 @@ impl<'a> TextEstimate<'a> {
             base.log += zeros * zero;
         }
         base
+    }
+}
+
+impl TextEstimate<'_> {
+    /// Writes the variance of log P(document | class) of every document. `scale` is what the likelihood of a class is multiplied by.
+    pub(crate) fn write_variances(&self, column: &TextColumn, scale: &[f64], variances: &mut [f64]) {
+        let tokens = column.tokens().names().map(|name| self.statistics.tokens.get(name));
+        let tokens: Vec<Option<usize>> = tokens.collect();
+        let sums: Vec<ClassTotals> = (0..self.classes()).map(|class| self.sums(class)).collect();
+        let absent = match self.formula.family {
+            TextFamily::Bernoulli => self.variances_of_absent(&sums),
+            _ => vec![0.0; sums.len()],
+        };
+        let (mut amounts, mut counts) = (Vec::new(), vec![0.0; sums.len()]);
+        for (row, variances) in variances.chunks_exact_mut(sums.len()).enumerate() {
+            let entries = column.document(row).unwrap_or_default();
+            amounts.clear();
+            match self.formula.counts_presence() {
+                true => amounts.resize(entries.len(), 1.0),
+                false => self.statistics.settings.push_amounts(entries, &mut amounts),
+            }
+            let mut length = 0.0;
+            for (&(token, _), &amount) in entries.iter().zip(&amounts) {
+                let Some(token) = tokens[token as usize] else { continue };
+                length += amount;
+                counts.fill(0.0);
+                self.statistics.counts.for_each_cell(token, |class, documents, terms| {
+                    counts[class] = self.formula.count(documents, terms);
+                });
+                let pooled = counts.iter().sum();
+                for ((variance, &count), sums) in variances.iter_mut().zip(&counts).zip(&sums) {
+                    *variance += amount * amount * self.formula.variance(count, pooled, sums);
+                }
+            }
+            if length > 0.0 {
+                for (class, variance) in variances.iter_mut().enumerate() {
+                    let all = length * length * self.formula.variance_of_total(&sums[class]);
+                    *variance = scale[class] * scale[class] * (*variance + absent[class] - all).max(0.0);
+                }
+            }
+        }
+    }
+
+    /// Bernoulli: the variance of the logarithm of all tokens being absent, for each class.
+    fn variances_of_absent(&self, sums: &[ClassTotals]) -> Vec<f64> {
+        let of_count = |count: f64, sums: &ClassTotals| self.formula.variance_of_absent(count, sums);
+        let mut variances: Vec<f64> = sums.iter().map(|sums| self.tokens * of_count(0.0, sums)).collect();
+        for token in 0..self.statistics.tokens.len() {
+            self.statistics.counts.for_each_cell(token, |class, documents, _| {
+                variances[class] += of_count(documents, &sums[class]) - of_count(0.0, &sums[class]);
+            });
+        }
+        variances
+    }
+}
+
+impl Formula {
+    /// The variance of what a token adds, but for what comes from the [total](Self::variance_of_total) of its class.
+    fn variance(&self, count: f64, pooled: f64, sums: &ClassTotals) -> f64 {
+        let (own, rest) = self.added(sums.tokens);
+        match self.amounts {
+            Amounts::Background(lambda) => {
+                let share = (count + 0.5) / (sums.total + 1.0);
+                let p = mixed(lambda, count, pooled, sums).max(f64::MIN_POSITIVE);
+                lambda * lambda * share * (1.0 - share).max(0.0) / (sums.total + 1.0) / (p * p)
+            }
+            _ if self.is_complement() => trigamma((pooled - count).max(0.0) + own),
+            // Measured from its absence.
+            _ if self.family == TextFamily::Bernoulli => {
+                variance_of_ln(count + own, sums.total + own + rest) - self.variance_of_absent(count, sums)
+            }
+            _ => trigamma(count + own),
+        }
+    }
+
+    /// The variance of what all tokens of a document share by the total of their class, where it is not in those of tokens.
+    fn variance_of_total(&self, sums: &ClassTotals) -> f64 {
+        let (own, rest) = self.added(sums.tokens);
+        match (self.family, self.amounts) {
+            (TextFamily::Bernoulli, _) | (_, Amounts::Background(_)) => 0.0,
+            _ if self.is_complement() => trigamma(sums.pooled - sums.total + own + rest),
+            _ => trigamma(sums.total + own + rest),
+        }
+    }
+
+    /// Bernoulli: the variance of log P(absent | class).
+    fn variance_of_absent(&self, count: f64, sums: &ClassTotals) -> f64 {
+        let (own, rest) = self.added(sums.tokens);
+        match self.amounts {
+            Amounts::Background(_) => 0.0,
+            _ => variance_of_ln((sums.total - count).max(0.0) + rest, sums.total + own + rest),
+        }
     }
 }
 
