@@ -253,22 +253,25 @@ mod parquet_files {
         let folder = Folder::new();
         let rows = (0..100_000).map(|i| format!("{i},{},{}\n", ["x", "z", "?"][i % 3], i % 10));
         folder.write("t.csv", format!("id,a,k\n{}", rows.collect::<String>()));
-        let expected = folder.stdout("predict m.priory t.csv --keep k,id,a --probabilities");
-        let (header, expected) = expected.split_once('\n').unwrap();
-        for threads in [1, 3] {
-            let arguments = format!("--keep k,id,a --probabilities --threads {threads}");
-            folder.stdout(&format!("predict m.priory t.csv {arguments} -o {threads}.parquet"));
-            let batches = read(fs::read(folder.path(&format!("{threads}.parquet"))).unwrap());
-            let names: Vec<String> =
-                batches[0].schema().fields().iter().map(|field| field.name().clone()).collect();
-            assert_eq!(names.join(","), header);
-            assert!(csv(&batches) == *expected);
-        }
-        assert!(fs::read(folder.path("1.parquet")).unwrap() == fs::read(folder.path("3.parquet")).unwrap());
+        for what in ["--keep k,id,a --probabilities", "--keep k,id,a --interval 0.9"] {
+            let expected = folder.stdout(&format!("predict m.priory t.csv {what}"));
+            let (header, expected) = expected.split_once('\n').unwrap();
+            for threads in [1, 3] {
+                let output = format!("--threads {threads} -o {threads}.parquet");
+                folder.stdout(&format!("predict m.priory t.csv {what} {output}"));
+                let batches = read(fs::read(folder.path(&format!("{threads}.parquet"))).unwrap());
+                let names: Vec<String> =
+                    batches[0].schema().fields().iter().map(|field| field.name().clone()).collect();
+                assert_eq!(names.join(","), header);
+                assert!(csv(&batches) == *expected);
+            }
+            let written = ["1.parquet", "3.parquet"].map(|name| fs::read(folder.path(name)).unwrap());
+            assert!(written[0] == written[1]);
 
-        // What was written can be read again.
-        let again = folder.stdout("predict m.priory 1.parquet --keep k,id,a --probabilities");
-        assert!(again.split_once('\n').unwrap() == (header, expected));
+            // What was written can be read again.
+            let again = folder.stdout(&format!("predict m.priory 1.parquet {what}"));
+            assert!(again.split_once('\n').unwrap() == (header, expected));
+        }
     }
 
     #[test]

@@ -33,10 +33,13 @@ use crate::error::{Error, Result};
 use crate::families::Prepared;
 use crate::judgement::{JudgedSpread, Judgement};
 use crate::model::{Explanation, Model};
-use crate::posterior::{Outcome, Scores, log_sum};
+use crate::posterior::{Outcome, Posterior, Scores, log_sum};
 use crate::report::ByClass;
 use crate::settings::Prior;
 use crate::statistics::Statistics;
+
+/// So many terms of a judged model are in memory at a time.
+const MOST_TERMS: usize = 1 << 20;
 
 /// Statistics made ready to say how far posteriors could be off. [`Learnt::intervals`](crate::Learnt::intervals) makes it.
 pub struct Intervals<'a> {
@@ -124,40 +127,58 @@ impl<'a> Intervals<'a> {
     pub fn of(&self, batch: &Batch, scores: &Scores, level: f64) -> Result<Interval> {
         check_level(level)?;
         batch.check(self.model.schema())?;
-        let (classes, quantile) = (self.of_prior.len(), quantile(level));
-        let posterior = scores.normalize();
+        let mut interval = Interval { classes: self.of_prior.len(), low: Vec::new(), high: Vec::new() };
+        // The terms of a judged model are several for each row and class.
+        let terms = self.judged.as_ref().map_or(0, |judged| judged.terms() * interval.classes);
+        let (posterior, mut first) = (scores.normalize(), 0);
+        for piece in batch.pieces(MOST_TERMS.checked_div(terms).unwrap_or(batch.rows)) {
+            self.add_ends(&piece, (scores, &posterior), first, quantile(level), &mut interval);
+            first += piece.rows;
+        }
+        Ok(interval)
+    }
+
+    /// Adds the ends of the intervals of a piece of a batch, from this row of the scores on.
+    fn add_ends(
+        &self,
+        piece: &Batch,
+        (scores, posterior): (&Scores, &Posterior),
+        first: usize,
+        quantile: f64,
+        interval: &mut Interval,
+    ) {
+        let classes = interval.classes;
         let spread = match &self.judged {
-            Some(judged) => self.judged_spread(judged, batch),
-            None => Spread { variances: self.variances(batch), terms: Vec::new() },
+            Some(judged) => self.judged_spread(judged, piece),
+            None => Spread { variances: self.variances(piece), terms: Vec::new() },
         };
-        let mut interval = Interval { classes, low: Vec::new(), high: Vec::new() };
         let (mut slopes, mut along, mut middle) = (vec![0.0; classes], Vec::new(), Vec::new());
-        for row in 0..batch.rows {
+        for place in 0..piece.rows {
+            let row = first + place;
             let is_impossible = scores.outcome(row) == Outcome::Impossible;
             let variances = match is_impossible {
                 true => &self.of_prior[..],
-                false => &spread.variances[row * classes..][..classes],
+                false => &spread.variances[place * classes..][..classes],
             };
             middle.clear();
             let below = |variance: &f64| if self.judged.is_none() { mean_below(*variance) } else { 0.0 };
             middle.extend(scores.log_weights(row).iter().zip(variances).map(|(z, v)| z - below(v)));
+            let mut variance = 0.0;
             for (class, &p) in posterior.row(row).iter().enumerate() {
                 let odds = log_odds(&middle, class, &mut slopes);
-                let of_class = |(slope, variance): (&f64, &f64)| match *slope {
-                    0.0 => 0.0,
-                    slope => slope * slope * variance,
-                };
-                let mut variance: f64 = slopes.iter().zip(variances).map(of_class).sum();
-                if let Some(judged) = self.judged.as_ref().filter(|_| !is_impossible) {
-                    judged.along(&slopes, spread.terms_of(row, judged), &mut along);
-                    variance += judged.variance(&along);
+                // Two classes have the same log-odds but for the sign.
+                if class == 0 || classes > 2 {
+                    variance = variance_along(&slopes, variances);
+                    if let Some(judged) = self.judged.as_ref().filter(|_| !is_impossible) {
+                        judged.along(&slopes, spread.terms_of(place, judged), &mut along);
+                        variance += judged.variance(&along);
+                    }
                 }
                 let (low, high) = ends(odds, quantile * libm::sqrt(variance));
                 interval.low.push(low.min(p));
                 interval.high.push(high.max(p));
             }
         }
-        Ok(interval)
     }
 
     /// Adds the interval of this probability to the explanation of a row.
@@ -230,6 +251,12 @@ impl Spread {
         let size = judged.terms() * judged.offsets.len();
         &self.terms[row * size..][..size]
     }
+}
+
+/// The variance of what changes so with scores of these variances. Classes that do not matter may have any.
+fn variance_along(slopes: &[f64], variances: &[f64]) -> f64 {
+    let matter = slopes.iter().zip(variances).filter(|(slope, _)| **slope != 0.0);
+    matter.map(|(slope, variance)| slope * slope * variance).sum()
 }
 
 /// The log-odds of a class against all others, and how they change with the score of each class: 1 for the class itself, and less

@@ -32,6 +32,28 @@ fn show_has_its_names_and_the_lecture_fractions() {
 }
 
 #[test]
+fn predictions_and_explanations_have_the_same_intervals() {
+    let folder = Folder::new();
+    folder.stdout("train examples/penguins.csv --target species -o m.priory");
+    folder.write("new.csv", "bill_length_mm,island\n44.1,Dream\n");
+    let explained = folder.json("explain m.priory new.csv --interval 0.8");
+    let predicted = folder.stdout("predict m.priory new.csv --interval 0.8 --format jsonl");
+    let predicted: Value = serde_json::from_str(&predicted).unwrap();
+    for class in ["Adelie", "Chinstrap", "Gentoo"] {
+        let of = |what: &str| number(&predicted[what][class]);
+        assert!(of("low") < of("posterior") && of("posterior") < of("high"), "{predicted}");
+        assert_eq!(number(&explained["rows"][0]["low"][class]), of("low"));
+        assert_eq!(number(&explained["rows"][0]["high"][class]), of("high"));
+    }
+    let plain = folder.json("explain m.priory new.csv");
+    assert!(plain["rows"][0].get("low").is_none());
+    let both = folder.fails(2, "explain m.priory new.csv --interval 0.9 --fractions");
+    assert!(both.contains("cannot be used with"), "{both}");
+    let kept = folder.fails(1, "predict m.priory new.csv --interval 0.9 --keep island,low --format jsonl");
+    assert!(kept.contains("`low`"), "{kept}");
+}
+
+#[test]
 fn explain_has_its_names_and_the_lecture_posterior() {
     let folder = Folder::new();
     folder.stdout("train examples/tennis.csv --target play --smoothing none -o m.priory");

@@ -381,6 +381,7 @@ pub(crate) struct SpreadRows {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::judgement::fit::Part;
 
     #[test]
     fn the_root_is_that_of_the_inverse() {
@@ -393,6 +394,57 @@ mod tests {
         };
         for (i, j, expected) in [(0, 0, 3.0 / 8.0), (0, 2, -0.25), (2, 2, 0.5)] {
             assert!((covariance(i, j) - expected).abs() < 1e-12, "{i} {j}");
+        }
+    }
+
+    /// The root is that of second derivatives, taken here as differences of what the fit minimizes.
+    #[test]
+    fn second_derivatives_are_those_of_the_fit() {
+        let (classes, terms, rows) = (3, 2, 40);
+        let value = |i: usize| libm::sin(1.0 + 1.7 * i as f64) as f32;
+        let values: Vec<f32> = (0..rows * (classes - 1) * terms).map(value).collect();
+        let fit = Fit {
+            classes,
+            own: (0..rows as u32).map(|row| row * row % 3).collect(),
+            weights: vec![1.0; rows],
+            learnt: rows as f64,
+            log_prior: vec![libm::log(1.0 / 3.0); rows * classes],
+            parts: vec![Part::new(values.clone(), terms, true)],
+            threads: 2,
+        };
+        let at = [0.7, 0.4, 0.1, -0.2, 0.3];
+        let loss = |x: &[f64]| -> f64 {
+            let of_row = |row: usize| {
+                let said = |class: usize, term: usize| match class + 1 < classes {
+                    true => f64::from(values[(row * (classes - 1) + class) * terms + term]),
+                    false => 0.0,
+                };
+                let z = |class: usize| x[0] * said(class, 0) + x[1] * said(class, 1) + x[2 + class];
+                // What is linear in the weights has no second derivative.
+                libm::log((0..classes).map(|class| libm::exp(z(class))).sum())
+            };
+            let (mean, gap) = (0.5 * (x[0] + x[1]), |w: f64, from: f64| (w - from) * (w - from));
+            let columns = |w: f64| TO_MEAN * gap(w, mean) + TO_COMMON * w * w;
+            let penalty = columns(x[0]) + columns(x[1]) + x[2..].iter().map(|o| o * o).sum::<f64>();
+            (0..rows).map(of_row).sum::<f64>() + 0.5 * penalty
+        };
+        let second = |i: usize, j: usize| {
+            let step = 1e-3;
+            let moved = |a: f64, b: f64| {
+                let mut x = at;
+                x[i] += a * step;
+                x[j] += b * step;
+                loss(&x)
+            };
+            (moved(1.0, 1.0) - moved(1.0, -1.0) - moved(-1.0, 1.0) + moved(-1.0, -1.0)) / (4.0 * step * step)
+        };
+        let root = fit.root(&Weights { terms: at[..2].to_vec(), offsets: at[2..].to_vec() });
+        let covariance = |i: usize, j: usize| -> f64 {
+            (i.max(j)..5).map(|row| root[place(row, i)] * root[place(row, j)]).sum()
+        };
+        for (i, j) in (0..5).flat_map(|i| (0..5).map(move |j| (i, j))) {
+            let product: f64 = (0..5).map(|k| second(i, k) * covariance(k, j)).sum();
+            assert!((product - f64::from(u8::from(i == j))).abs() < 1e-4, "{i} {j}: {product}");
         }
     }
 }
