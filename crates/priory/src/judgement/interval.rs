@@ -34,6 +34,9 @@ pub(crate) fn size_of_root(weights: usize) -> usize {
     if weights > MOST_WEIGHTS { 0 } else { weights * (weights + 1) / 2 }
 }
 
+/// Classes with a smaller share, times that of those after them, are passed over.
+const LEAST_DOUBT: f64 = 1e-8;
+
 impl Fit {
     /// The root of the covariance of weights and offsets around the best, row after row up to the diagonal; zero for those that
     /// are at a bound. It is empty if there are too many.
@@ -88,7 +91,10 @@ impl Fit {
                 if sum > 0.0 {
                     let share = p[class] / sum;
                     mean.iter_mut().zip(&of_class).for_each(|(mean, x)| *mean += share * x);
-                    add_square(&of_class, self.weights[row] * share * after, &mut hessian);
+                    // Most rows leave little doubt, and what they add is nothing beside the penalty.
+                    if share * after > LEAST_DOUBT {
+                        add_square(&of_class, self.weights[row] * share * after, &mut hessian);
+                    }
                 }
                 after = sum;
             }
