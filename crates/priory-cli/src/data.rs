@@ -103,7 +103,7 @@ fn warn_of_bad_values(reader: &Reader) {
     }
 }
 
-/// Learns all rows of a table after `nothing`, on several threads. Returns what was learnt and how many rows had no class.
+/// Learns all rows of a table on several threads, starting from statistics of no rows. Returns what was learnt and how many rows had no class.
 pub(crate) fn learn(table: Table, empty: &Statistics, threads: usize) -> Result<(Statistics, u64)> {
     Ok(Work { threads, watch: &ProgressBar::default() }.learn(table, empty)?)
 }

@@ -53,7 +53,7 @@ impl Work<'_> {
         })
     }
 
-    /// Learns all rows of a table after `nothing`. Returns what was learnt and how many rows had no class.
+    /// Learns all rows of a table, starting from statistics of no rows. Returns what was learnt and how many rows had no class.
     ///
     /// # Errors
     /// If the table cannot be read, a row cannot be counted, or there is more to count than memory should hold.

@@ -27,15 +27,20 @@ fn batch(rows: &[Row]) -> Batch {
     batch
 }
 
-/// Rows that are the same for the same seed.
-fn rows(seed: u64, count: usize, classes: usize) -> Vec<Row> {
+/// Numbers from 0 to 1 that are the same for the same seed.
+fn random(seed: u64) -> impl FnMut() -> f64 {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    let mut next = move || {
+    move || {
         state ^= state << 13;
         state ^= state >> 7;
         state ^= state << 17;
         (state >> 11) as f64 / (1_u64 << 53) as f64
-    };
+    }
+}
+
+/// Rows that are the same for the same seed.
+fn rows(seed: u64, count: usize, classes: usize) -> Vec<Row> {
+    let mut next = random(seed);
     let row = |_| {
         let class = (next() * classes as f64) as usize;
         let x = (class as f64 + 3.0 * next()).floor() / 4.0;
@@ -230,13 +235,7 @@ fn noise(seed: u64, rows: usize, columns: usize) -> (Schema, Batch) {
         Column::new(format!("x{i}"), if i.is_multiple_of(2) { Kind::Number } else { Kind::Category })
     };
     let schema = Schema::new("class", (0..2 * columns).map(column).collect()).unwrap();
-    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    let mut next = move || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state >> 11) as f64 / (1_u64 << 53) as f64
-    };
+    let mut next = random(seed);
     let mut batch = Batch::new(&schema);
     for _ in 0..rows {
         let class = if next() < 0.3 { "rare" } else { "frequent" };
