@@ -141,7 +141,7 @@ def machine(packages, repeat, nice):
     return [
         f"- {model}, {os.cpu_count()} CPUs, {total:.0f} GB, Linux {platform.release()}",
         f"- priory at {word('git', 'rev-parse', '--short', 'HEAD')}, {word('rustc', '--version').split('(')[0].strip()}; "
-        + f"Python {platform.python_version()}, " + ", ".join(f"{name} {known.get(name, '?')}" for name in packages),
+        + ", ".join([f"Python {platform.python_version()}"] + [f"{name} {known.get(name, '?')}" for name in packages]),
         f"- {time.strftime('%Y-%m-%d')}; fastest of {repeat} rounds, page cache warm, each tool with all CPUs unless it says otherwise"
         + (f"; what is measured has the priority {nice} over other programs" if nice else ""),
     ]

@@ -40,6 +40,7 @@ impl Choices {
             encoding: if encoding == 1 { Encoding::Latin1 } else { Encoding::Utf8 },
             columns: None,
             bad_values: if flags & 2 == 0 { BadValues::Missing } else { BadValues::Refused },
+            patience: None,
         };
         // The first block must show what kind of file it is.
         let choices = Choices {
@@ -82,6 +83,7 @@ impl Choices {
         }
         let schema = Schema {
             target: header[target].clone(),
+            bins: None,
             weight: weight.map(|i| header[i].clone()),
             missing: if all_text { Vec::new() } else { missing },
             columns: columns.collect(),

@@ -4,15 +4,19 @@ use std::path::PathBuf;
 
 use crate::text::TextArgs;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+use clap::error::ErrorKind;
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum, ValueHint};
 use priory::judgement::Judging;
-use priory::settings::{Discriminant, NumberFamily, Prior, Selection, Smoothing, VarianceFloor};
+use priory::settings::{Discriminant, NumberFamily, Selection, Smoothing, VarianceFloor};
+use priory::written::DecimalMark;
 use priory_input::InputFormat;
 
 use crate::choices::{
-    AsChoice, ColumnSmoothing, NumbersChoice, TextChoice, parse_amount, parse_as, parse_delimiter,
-    parse_discriminant, parse_exponent, parse_floor, parse_half_life, parse_level, parse_numbers_or_auto,
-    parse_part, parse_prior, parse_select, parse_set, parse_smoothing, parse_text_model, parse_threads,
+    AsChoice, ColumnSmoothing, CostChoice, NumbersChoice, PriorChoice, TextChoice, TypedRow, parse_amount,
+    parse_as, parse_bins, parse_cost, parse_decimal, parse_delimiter, parse_discriminant, parse_exponent,
+    parse_floor, parse_half_life, parse_level, parse_numbers_or_auto, parse_part, parse_prior,
+    parse_probability, parse_row, parse_select, parse_set, parse_smoothing, parse_text_model, parse_threads,
+    parse_threshold,
 };
 
 /// Naive Bayes for anything that can be counted.
@@ -39,7 +43,7 @@ pub(crate) enum Command {
     Train(TrainArgs),
     /// Classify rows: CSV with the column `prediction` to standard output
     Predict(PredictArgs),
-    /// Say how well such a model predicts, without training on what it is tested on
+    /// Say how well a model predicts rows that it has not learnt: one of your own, or such as follow from a table
     Evaluate(EvaluateArgs),
     /// Show how single rows come to their prediction, feature by feature
     Explain(ExplainArgs),
@@ -51,6 +55,8 @@ pub(crate) enum Command {
     Plot(PlotArgs),
     /// Weigh what the columns of a model say, by the rows that it has learnt
     Judge(JudgeCommandArgs),
+    /// Say which class a model answers: costs, thresholds, and when it is unsure
+    Decide(DecideArgs),
     /// Add rows to a model
     Learn(LearnArgs),
     /// Take rows out of a model, as if it had never seen them
@@ -76,9 +82,10 @@ pub(crate) enum Command {
 
 /// What the columns of the data are.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Columns")]
 pub(crate) struct TableArgs {
     /// The column to predict, for example `--target species`
-    #[arg(long, value_name = "COLUMN", required_unless_present_any = ["schema", "documents", "input_format"])]
+    #[arg(long, value_name = "COLUMN")]
     pub(crate) target: Option<String>,
     /// A file that says what all columns are, as `priory schema -o FILE` writes it, for example `--schema table.json`
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -86,14 +93,17 @@ pub(crate) struct TableArgs {
     /// A column that says how much each row counts, for example `--weight copies`
     #[arg(long, value_name = "COLUMN")]
     pub(crate) weight: Option<String>,
-    /// A column to leave out, for example `--ignore id --ignore name`
-    #[arg(long, value_name = "COLUMN")]
+    /// Columns to leave out, for example `--ignore id,name`
+    ///
+    /// A column with a comma in its name is named by itself: `--ignore "name, first" --ignore id`
+    #[arg(long, value_name = "COLUMNS")]
     pub(crate) ignore: Vec<String>,
-    /// What a column is: number, category, categorical, bernoulli, text, joint, group, ignore, or a family of numbers as
+    /// What a column is: number, category, categorical, bernoulli, date, text, joint, group, ignore, or a family of numbers as
     /// `--numbers` takes it; `*` stands for all columns
     ///
     /// All columns called joint share one table of all their combinations; all called group are numbers that follow one
-    /// normal distribution, see `--discriminant`. What is not said is inferred from the first rows. Example: `--as age=number,zip=category,id=ignore`
+    /// normal distribution, see `--discriminant`. date, date:dmy, date:mdy, date:ymd, date:seconds and date:milliseconds are dates;
+    /// date+weekday+month+hour counts parts of them as categories as well. What is not said is inferred from the first rows. Example: `--as age=number,zip=category,id=ignore`
     #[arg(long = "as", value_name = "COLUMN=KIND", value_parser = parse_as, value_delimiter = ',')]
     pub(crate) kinds: Vec<AsChoice>,
     /// The spellings of a missing value, separated by commas, for example `--missing "?,n/a,"`
@@ -101,6 +111,13 @@ pub(crate) struct TableArgs {
     /// [default: an empty field, ?, NA, NaN, null]
     #[arg(long, value_name = "SPELLINGS", value_delimiter = ',')]
     pub(crate) missing: Option<Vec<String>>,
+    /// The decimal mark of numbers, comma or point, where the values leave it open, for example `--decimal comma` reads 1,234 as
+    /// a little more than one [default: what the columns say]
+    #[arg(long, value_name = "MARK", value_parser = parse_decimal)]
+    pub(crate) decimal: Option<DecimalMark>,
+    /// Cut a target of numbers into so many classes of about as many rows each, for example `--target price --bins 4`
+    #[arg(long, value_name = "N", value_parser = parse_bins)]
+    pub(crate) bins: Option<usize>,
     #[command(flatten)]
     pub(crate) input: InputArgs,
     #[command(flatten)]
@@ -109,8 +126,9 @@ pub(crate) struct TableArgs {
 
 /// How tables are written.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "How DATA is written")]
 pub(crate) struct InputArgs {
-    /// The character between fields, for example `--delimiter ';'` [default: a comma, or a tab where it fits]
+    /// The character between fields, for example `--delimiter ';'` [default: what the header and the first rows say]
     #[arg(long, value_name = "CHARACTER", value_parser = parse_delimiter)]
     pub(crate) delimiter: Option<u8>,
     /// Lines that begin with this character are skipped, for example `--comment '#'`
@@ -168,6 +186,7 @@ pub(crate) enum BadValueChoice {
 
 /// How a model is estimated from what was counted.
 #[derive(Debug, Args, Default)]
+#[command(next_help_heading = "Model")]
 pub(crate) struct SettingsArgs {
     /// none, laplace, lidstone:A, background:L or dirichlet:FILE; `COLUMN=…` for a single column. For text also
     /// lidstone:auto and pseudocounts:PRESENT,ABSENT
@@ -178,11 +197,11 @@ pub(crate) struct SettingsArgs {
     #[arg(long, value_name = "SMOOTHING", value_parser = parse_smoothing)]
     pub(crate) smoothing: Vec<ColumnSmoothing>,
     /// The model of text: multinomial, bernoulli, presence, complement, complement-presence, complement-normalized or
-    /// auto, for example `--text multinomial`
+    /// auto, for example `--text-model multinomial`
     ///
     /// auto is presence between two classes and for characters, and complement-presence for words and more classes.
     /// [default: auto, or what the model was trained with]
-    #[arg(long, value_name = "MODEL", value_parser = parse_text_model, help_heading = "Text")]
+    #[arg(long = "text-model", alias = "text", value_name = "MODEL", value_parser = parse_text_model, help_heading = "Text")]
     pub(crate) text: Option<TextChoice>,
     /// Tokens in fewer documents are taken as never met, for example `--min-documents 2`
     #[arg(long, value_name = "N", value_parser = parse_amount, help_heading = "Text")]
@@ -193,14 +212,16 @@ pub(crate) struct SettingsArgs {
     /// How much a column counts: its P(x | class) is raised to this power, for example `--exponent comment=0.2`
     #[arg(long, value_name = "COLUMN=POWER", value_parser = parse_exponent)]
     pub(crate) exponent: Vec<(String, f64)>,
-    /// empirical, uniform, smoothed:L or given:CLASS=P,…
+    /// empirical, uniform, smoothed:L, given:CLASS=P,… or estimate
     ///
-    /// Example: `--prior given:ham=0.3,spam=0.7` [default: empirical, or what the model was trained with]
+    /// estimate, in `predict` and in `evaluate` of a model, finds the shares of the classes in the very rows that are to be
+    /// predicted, without knowing their classes. Example: `--prior given:ham=0.3,spam=0.7` [default: empirical, or what the
+    /// model was trained with]
     #[arg(long, value_name = "PRIOR", value_parser = parse_prior)]
-    pub(crate) prior: Option<Prior>,
-    /// What a missing value says: nothing, or as much as any other value, for example `--missing-values counted`
+    pub(crate) prior: Option<PriorChoice>,
+    /// What a missing value says: nothing, or as much as any other value, for example `--when-missing counted`
     /// [default: skipped, or what the model was trained with]
-    #[arg(long, value_name = "HOW", hide_possible_values = true)]
+    #[arg(long = "when-missing", alias = "missing-values", value_name = "HOW", hide_possible_values = true)]
     pub(crate) missing_values: Option<MissingChoice>,
     /// The family of all columns of numbers, for example `--numbers gaussian`; auto gives each column its own
     #[arg(long, value_name = "FAMILY", value_parser = parse_numbers_or_auto, long_help = numbers_help())]
@@ -222,10 +243,37 @@ pub(crate) struct SettingsArgs {
     pub(crate) discriminant: Option<Discriminant>,
     /// How many columns to use, the best by `priory features`; or auto: all that help; or all
     ///
-    /// All columns are counted; which are used follows from the counts, each time a model is loaded. With `evaluate`,
-    /// each fold chooses for itself. Example: `--select 5` [default: all, or what the model was trained with]
+    /// All columns are counted. If the model is judged, which are used is decided then; else it follows from the counts, each
+    /// time a model is loaded. With `evaluate`, each fold chooses for itself. Example: `--select 5` [default: all, or what the
+    /// model was trained with]
     #[arg(long, value_name = "K", value_parser = parse_select)]
     pub(crate) select: Option<Selection>,
+}
+
+/// Which class is answered.
+#[derive(Debug, Args, Default)]
+#[command(next_help_heading = "Decisions")]
+pub(crate) struct DecisionArgs {
+    /// The class that is looked for, for example `--positive spam`
+    #[arg(long, value_name = "CLASS", allow_hyphen_values = true)]
+    pub(crate) positive: Option<String>,
+    /// What mistakes cost: the answer is the class of the least expected cost, for example `--cost spam:ham=1,ham:spam=20`
+    ///
+    /// TRUE:PREDICTED=COST for every pair of classes; `*` stands for all that are not named. An answer that is right costs
+    /// nothing unless that is said; `*:unsure=0.5` says what it costs not to answer. Or a file: CSV with the columns
+    /// `true,predicted,cost`, or a matrix with a row for each true class and a column for each that is predicted.
+    #[arg(long, value_name = "COSTS", value_parser = parse_cost, allow_hyphen_values = true)]
+    pub(crate) cost: Option<CostChoice>,
+    /// Answer a class if its probability reaches P, and otherwise the most probable of the others, for example
+    /// `--threshold spam=0.9`; P alone is for the class that `--positive` names
+    #[arg(long, value_name = "CLASS=P", value_parser = parse_threshold, value_delimiter = ',', allow_hyphen_values = true, conflicts_with = "cost")]
+    pub(crate) threshold: Vec<(Option<String>, f64)>,
+    /// Answer `unsure` where no class has at least this probability, for example `--unsure 0.8`
+    #[arg(long, value_name = "P", value_parser = parse_probability)]
+    pub(crate) unsure: Option<f64>,
+    /// Answer the most probable class, whatever the model was told before
+    #[arg(long, conflicts_with_all = ["cost", "threshold", "unsure"])]
+    pub(crate) most_probable: bool,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -248,12 +296,14 @@ pub(crate) struct TrainArgs {
     #[command(flatten)]
     pub(crate) settings: SettingsArgs,
     /// Rows count half after so many more rows, as with `priory learn`, for example `--half-life 10000`
-    #[arg(long, value_name = "ROWS", value_parser = parse_half_life)]
+    #[arg(help_heading = "Model", long, value_name = "ROWS", value_parser = parse_half_life)]
     pub(crate) half_life: Option<u64>,
     #[command(flatten)]
     pub(crate) judge: JudgeArgs,
+    #[command(flatten)]
+    pub(crate) decision: DecisionArgs,
     /// Where to write the model, for example `-o churn.priory` [default: the first DATA's name with .priory]
-    #[arg(short, long, value_name = "MODEL", value_hint = ValueHint::FilePath)]
+    #[arg(help_heading = "Output", short, long, value_name = "MODEL", value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,
 }
 
@@ -268,10 +318,10 @@ pub(crate) struct SchemaArgs {
     #[command(flatten)]
     pub(crate) table: TableArgs,
     /// Write the schema to a file that `--schema` reads, for example `-o table.json`
-    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    #[arg(help_heading = "Output", short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,
     /// How to print the schema
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(help_heading = "Output", long, value_enum, default_value_t)]
     pub(crate) format: Format,
 }
 
@@ -279,38 +329,54 @@ pub(crate) struct SchemaArgs {
 #[command(after_help = "Examples:
   priory predict tennis.priory examples/tennis.csv
   priory predict tennis.priory examples/tennis.csv --keep outlook,play
-  priory predict tennis.priory new.csv --probabilities -o predicted.parquet")]
+  priory predict tennis.priory new.csv --probabilities -o predicted.parquet
+  priory predict mails.priory --document new.eml")]
 pub(crate) struct PredictArgs {
     /// The model
     #[arg(value_hint = ValueHint::FilePath)]
     pub(crate) model: PathBuf,
     /// The rows to classify
-    #[arg(value_name = "DATA", value_hint = ValueHint::FilePath)]
-    pub(crate) data: String,
+    #[arg(value_name = "DATA", value_hint = ValueHint::FilePath, required_unless_present = "document")]
+    pub(crate) data: Option<String>,
+    /// Files that are one document each, for example `predict mails.priory --document new.eml other.eml`; `-` is the standard
+    /// input
+    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with = "data", value_hint = ValueHint::FilePath, help_heading = "Text")]
+    pub(crate) document: Vec<String>,
     /// Add a column `P(class)` for each class, for example `predict m.priory new.csv --probabilities`
-    #[arg(long)]
+    #[arg(help_heading = "Output", long)]
     pub(crate) probabilities: bool,
     /// Add columns `low(class)` and `high(class)` between which P(class) lies with this probability, and `P(class)`, for example
     /// `--interval 0.9`
     ///
     /// Only so many rows were seen: another table of as many rows would have given other probabilities. The interval says how far
     /// they could be off because of that. It takes for granted that the model is right.
-    #[arg(long, value_name = "PROBABILITY", value_parser = parse_level)]
+    #[arg(help_heading = "Output", long, value_name = "PROBABILITY", value_parser = parse_level)]
     pub(crate) interval: Option<f64>,
+    /// Add the column `log_evidence`: log P(x), which is lowest for rows unlike all that were learnt
+    #[arg(help_heading = "Output", long)]
+    pub(crate) log_evidence: bool,
+    /// Answer each row as soon as it has come, for example `tail -f log.csv | priory predict m.priory - --stream`
+    ///
+    /// A pipe that gives nothing for a fiftieth of a second is answered as far as it has come, also without this flag; with it
+    /// there is no wait at all.
+    #[arg(help_heading = "Output", long)]
+    pub(crate) stream: bool,
     /// Columns of DATA to carry through as they are, before the prediction, for example `--keep id,name`
     ///
     /// Any columns will do, whether the model knows them or not, the target as well. A column with a comma in its name is
     /// named by itself: `--keep "name, first" --keep id`
-    #[arg(long, value_name = "COLUMNS")]
+    #[arg(help_heading = "Output", long, value_name = "COLUMNS")]
     pub(crate) keep: Vec<String>,
     /// How to write the predictions: csv, jsonl or, to a file, parquet, for example `--format jsonl` [default: what the
     /// output's name says, or csv]
-    #[arg(long, value_enum, hide_possible_values = true)]
+    #[arg(help_heading = "Output", long, value_enum, hide_possible_values = true)]
     pub(crate) format: Option<PredictionFormat>,
     #[command(flatten)]
     pub(crate) settings: SettingsArgs,
+    #[command(flatten)]
+    pub(crate) decision: DecisionArgs,
     /// Write to a file instead of standard output, for example `-o predicted.csv`
-    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    #[arg(help_heading = "Output", short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) input: InputArgs,
@@ -320,9 +386,11 @@ pub(crate) struct PredictArgs {
 #[command(after_help = "Examples:
   priory evaluate examples/penguins.csv --target species
   priory evaluate examples/tennis.csv --target play --leave-one-out
-  priory evaluate train.csv --target y --test test.csv --format json")]
+  priory evaluate train.csv --target y --test test.csv --format json
+  priory evaluate churn.priory march.csv
+  priory evaluate mails.priory june.csv --positive spam --cost spam:ham=1,ham:spam=20")]
 pub(crate) struct EvaluateArgs {
-    /// One or more tables
+    /// A model and one or more tables to test it on; or tables, to test models of some of their rows on the others
     #[arg(required = true, value_name = "DATA", value_hint = ValueHint::FilePath)]
     pub(crate) data: Vec<String>,
     #[command(flatten)]
@@ -332,35 +400,46 @@ pub(crate) struct EvaluateArgs {
     #[command(flatten)]
     pub(crate) judge: JudgeArgs,
     /// Show how good predictions are without and with a judgement, and whether their probabilities can be believed
-    #[arg(long)]
+    #[arg(help_heading = "Output", long)]
     pub(crate) compare: bool,
     /// Draw how sure predictions are against how often they are right, for example `--reliability believe.svg`
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    #[arg(help_heading = "Output", long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) reliability: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) split: SplitArgs,
-    /// Another number gives other folds, for example `--seed 7`
-    #[arg(long, default_value_t = 0, value_name = "N")]
-    pub(crate) seed: u64,
+    /// Another number gives other folds, for example `--seed 7` [default: 0]
+    #[arg(help_heading = "What is tested on what", long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    #[command(flatten)]
+    pub(crate) decision: DecisionArgs,
+    /// Say what cut-offs of the probability of the positive class are worth, for example `--cut-offs 0.2,0.5,0.8`
+    ///
+    /// Also without this flag where `--positive`, `--cost` or `--threshold` is given and it is clear which class is meant.
+    /// [default: 0.1, 0.2, … 0.9]
+    #[arg(long, value_name = "P,…", value_delimiter = ',', help_heading = "Decisions")]
+    pub(crate) cut_offs: Vec<f64>,
     /// How to print the report
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(help_heading = "Output", long, value_enum, default_value_t)]
     pub(crate) format: Format,
 }
 
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Judgement")]
 pub(crate) struct JudgeArgs {
-    /// How far to judge what the columns say: auto, none, weights, pairs or full, for example `--judge none`
+    /// How far to judge what the columns say: auto, none, weights, pairs, full or later, for example `--judge none`
     ///
     /// Columns repeat each other, and naive Bayes takes their evidence at face value: its probabilities exaggerate. A judgement
     /// predicts every row from all others, and weighs by that what each column says (weights), what it says together with each
     /// other (pairs), and what all say together (full). none is the naive Bayes of the textbooks. auto is full, or none where
-    /// rows are few or the settings are those of a textbook. [default: auto]
-    #[arg(long, value_name = "TIER", value_parser = str::parse::<Judging>, default_value = "auto", hide_default_value = true)]
-    pub(crate) judge: Judging,
+    /// rows are few or the settings are those of a textbook. later keeps the rows to judge by in the model file: parts of a
+    /// table that were trained apart are judged when they are merged. [default: auto]
+    #[arg(long, value_name = "TIER", value_parser = str::parse::<Judging>)]
+    pub(crate) judge: Option<Judging>,
 }
 
 #[derive(Debug, Args)]
 #[group(multiple = false)]
+#[command(next_help_heading = "What is tested on what")]
 pub(crate) struct SplitArgs {
     /// Test on each of K parts what was learnt from the others, for example `--folds 5` [default: 10]
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(2..=1000))]
@@ -388,26 +467,42 @@ pub(crate) struct ExplainArgs {
     #[arg(value_name = "DATA", required_unless_present = "set", conflicts_with = "set", value_hint = ValueHint::FilePath)]
     pub(crate) data: Option<String>,
     /// A row typed in, for example `--set wind=S,outlook=O`; columns that are not named are missing
-    #[arg(long, value_name = "COLUMN=VALUE", value_parser = parse_set, value_delimiter = ',')]
-    pub(crate) set: Vec<String>,
+    ///
+    /// A value with a comma in it stands in quotes: `--set 'name="Braund, Mr. Owen",age=22'`
+    #[arg(help_heading = "Rows", long, value_name = "COLUMN=VALUE", value_parser = parse_set)]
+    pub(crate) set: Vec<TypedRow>,
+    /// Explain only these rows of DATA, counted from 1, for example `--row 17`
+    #[arg(help_heading = "Rows", long, value_name = "N", value_parser = parse_row, value_delimiter = ',', conflicts_with = "set")]
+    pub(crate) row: Vec<u64>,
+    /// Explain this many rows of DATA, the first ones, for example `--rows 5`
+    #[arg(help_heading = "Rows", long, value_name = "COUNT", conflicts_with_all = ["set", "row"])]
+    pub(crate) rows: Option<u64>,
+    /// Explain only rows whose class in DATA is not the one that is predicted, for example `--where-wrong --rows 5`
+    #[arg(help_heading = "Rows", long, conflicts_with = "set")]
+    pub(crate) where_wrong: bool,
     /// Show probabilities as fractions of whole numbers: `show tennis.priory --fractions` prints 9/14
-    #[arg(long)]
+    #[arg(help_heading = "Output", long)]
     pub(crate) fractions: bool,
+    /// List every word that a document lacks with its own factor, for example `explain mails.priory --set "text=buy book" --absent`
+    ///
+    /// Only the Bernoulli model of text (`--text-model bernoulli`) looks at words that are not there.
+    #[arg(long, help_heading = "Text")]
+    pub(crate) absent: bool,
     /// Measure logarithms in bits instead of nats, for example `explain m.priory new.csv --bits`
-    #[arg(long)]
+    #[arg(help_heading = "Output", long)]
     pub(crate) bits: bool,
     /// Show between which numbers the probabilities lie with this probability, for example `explain m.priory new.csv --interval 0.9`
     ///
     /// The interval says how far a probability could be off because only so many rows were seen.
-    #[arg(long, value_name = "PROBABILITY", value_parser = parse_level, conflicts_with = "fractions")]
+    #[arg(help_heading = "Output", long, value_name = "PROBABILITY", value_parser = parse_level, conflicts_with = "fractions")]
     pub(crate) interval: Option<f64>,
     /// How many terms of a judged model and tokens of a document to list, for example `explain mails.priory new.csv --top 50`
-    #[arg(long, value_name = "N", default_value_t = 20)]
+    #[arg(help_heading = "Output", long, value_name = "N", default_value_t = 20)]
     pub(crate) top: usize,
     #[command(flatten)]
     pub(crate) settings: SettingsArgs,
     /// How to print the explanation
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(help_heading = "Output", long, value_enum, default_value_t)]
     pub(crate) format: Format,
     #[command(flatten)]
     pub(crate) input: InputArgs,
@@ -416,25 +511,28 @@ pub(crate) struct ExplainArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   priory show tennis.priory --fractions
-  priory show emails.priory --weights")]
+  priory show emails.priory --linear-form")]
 pub(crate) struct ShowArgs {
     /// The model
     #[arg(value_hint = ValueHint::FilePath)]
     pub(crate) model: PathBuf,
     /// Show probabilities as fractions of whole numbers: `show tennis.priory --fractions` prints 9/14
-    #[arg(long)]
+    #[arg(help_heading = "Output", long)]
     pub(crate) fractions: bool,
-    /// Show the decision between two classes as b + Σ w x, for example `show emails.priory --weights`; all features
-    /// must be Boolean, or numbers in a group with a linear discriminant
-    #[arg(long)]
+    /// Show the decision between two classes as b + Σ w x, for example `show emails.priory --linear-form`; all features
+    /// must be Boolean, or text, or numbers in a group with a linear discriminant
+    #[arg(help_heading = "Output", long = "linear-form", alias = "weights")]
     pub(crate) weights: bool,
     /// How many of the most telling tokens of each class to list, for example `show mails.priory --top 20`
     #[arg(long, value_name = "N", default_value_t = priory::report::TOP_TOKENS, help_heading = "Text")]
     pub(crate) top: usize,
+    /// List the words that speak most for a class, 20 or as many as asked for, for example `show mails.priory --words spam 30`
+    #[arg(long, num_args = 1..=2, value_names = ["CLASS", "N"], help_heading = "Text", conflicts_with_all = ["weights", "fractions"])]
+    pub(crate) words: Vec<String>,
     #[command(flatten)]
     pub(crate) settings: SettingsArgs,
     /// How to print the model
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(help_heading = "Output", long, value_enum, default_value_t)]
     pub(crate) format: Format,
 }
 
@@ -449,7 +547,7 @@ pub(crate) struct FeaturesArgs {
     #[command(flatten)]
     pub(crate) settings: SettingsArgs,
     /// How to print the ranking
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(help_heading = "Output", long, value_enum, default_value_t)]
     pub(crate) format: Format,
 }
 
@@ -469,8 +567,27 @@ pub(crate) struct PlotArgs {
     #[command(flatten)]
     pub(crate) settings: SettingsArgs,
     /// Write an SVG file instead, for example `-o picture.svg`
-    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    #[arg(help_heading = "Output", short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  priory decide mails.priory
+  priory decide mails.priory --cost spam:ham=1,ham:spam=20
+  priory decide mails.priory --most-probable")]
+pub(crate) struct DecideArgs {
+    /// The model, which is replaced once all is well; without any flag it is only asked
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub(crate) model: PathBuf,
+    #[command(flatten)]
+    pub(crate) decision: DecisionArgs,
+    /// Leave the model as it is, and write another
+    #[arg(help_heading = "Output", short, long, value_name = "MODEL", value_hint = ValueHint::FilePath)]
+    pub(crate) output: Option<PathBuf>,
+    /// How to print what the model answers
+    #[arg(help_heading = "Output", long, value_enum, default_value_t)]
+    pub(crate) format: Format,
 }
 
 #[derive(Debug, Args)]
@@ -485,8 +602,11 @@ pub(crate) struct LearnArgs {
     ///
     /// Rows that the model has learnt before are as old as the first row now. Age is counted in whole half-lives, so that
     /// everything stays exact. A row counts for at least 16 half-lives, and is let go before 32 have passed.
-    #[arg(long, value_name = "ROWS", value_parser = parse_half_life)]
+    #[arg(help_heading = "What changes", long, value_name = "ROWS", value_parser = parse_half_life)]
     pub(crate) half_life: Option<u64>,
+    /// Say what would change, and change nothing
+    #[arg(help_heading = "What changes", long)]
+    pub(crate) dry_run: bool,
 }
 
 #[derive(Debug, Args)]
@@ -498,47 +618,80 @@ pub(crate) struct ForgetArgs {
     pub(crate) update: UpdateArgs,
     /// Where rows age: when the first of these was learnt, as `priory learn` said, the others one after the other, for
     /// example `--learnt-at 20001`; 0 stands for rows from before the half-life
-    #[arg(long, value_name = "ROW")]
+    #[arg(help_heading = "What changes", long, value_name = "ROW")]
     pub(crate) learnt_at: Option<u64>,
     /// Also remove the weights of the judgement, which were fitted with these rows
-    #[arg(long)]
+    #[arg(help_heading = "What changes", long)]
     pub(crate) drop_judgement: bool,
+    /// Say what would change, and change nothing
+    #[arg(help_heading = "What changes", long)]
+    pub(crate) dry_run: bool,
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   priory judge churn.priory churn.csv
+  priory judge part.priory
   priory judge country.priory north.csv south.csv --judge pairs")]
 pub(crate) struct JudgeCommandArgs {
+    /// The model, which is replaced once all is well
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub(crate) model: PathBuf,
+    /// All rows that the model has learnt; none need be named if it keeps them, as `train --judge later` has it
+    #[arg(value_name = "DATA", value_hint = ValueHint::FilePath)]
+    pub(crate) data: Vec<String>,
+    /// Leave the model as it is, and write another, for example `-o judged.priory`
+    #[arg(help_heading = "Output", short, long, value_name = "MODEL", value_hint = ValueHint::FilePath)]
+    pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) update: UpdateArgs,
+    pub(crate) input: InputArgs,
     #[command(flatten)]
     pub(crate) judge: JudgeArgs,
 }
 
-/// Rows to learn or to forget, or all that were learnt, to judge by.
+/// Rows to learn or to forget.
 #[derive(Debug, Args)]
 pub(crate) struct UpdateArgs {
     /// The model, which is replaced once all is well
     #[arg(value_hint = ValueHint::FilePath)]
     pub(crate) model: PathBuf,
     /// The rows, with the target and every feature of the model
-    #[arg(required = true, value_name = "DATA", value_hint = ValueHint::FilePath)]
+    #[arg(required_unless_present = "document", value_name = "DATA", value_hint = ValueHint::FilePath)]
     pub(crate) data: Vec<String>,
+    /// Files that are one document each, all of the class that `--class` names, for example `learn mails.priory --document
+    /// new.eml --class spam`; `-` is the standard input
+    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with = "data", requires = "class", value_hint = ValueHint::FilePath, help_heading = "Text")]
+    pub(crate) document: Vec<String>,
+    /// The class of the documents that `--document` names, for example `--class spam`
+    #[arg(long, value_name = "CLASS", requires = "document", help_heading = "Text")]
+    pub(crate) class: Option<String>,
+    /// Leave the model as it is, and write another, for example `-o march.priory`
+    #[arg(help_heading = "What changes", short, long, value_name = "MODEL", value_hint = ValueHint::FilePath)]
+    pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) input: InputArgs,
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = "Example:
-  priory merge north.priory south.priory -o country.priory")]
+  priory merge north.priory south.priory -o country.priory
+  priory merge 'parts/*.priory' -o all.priory
+  find parts -name '*.priory' | priory merge --list - -o all.priory")]
 pub(crate) struct MergeArgs {
-    /// The models; the settings are those of the first
-    #[arg(required = true, num_args = 2.., value_name = "MODEL", value_hint = ValueHint::FilePath)]
-    pub(crate) models: Vec<PathBuf>,
+    /// The models, which may be patterns such as 'parts/*.priory'; the settings are those of the first
+    #[arg(required_unless_present = "list", value_name = "MODEL", value_hint = ValueHint::FilePath)]
+    pub(crate) models: Vec<String>,
+    /// A file with the path of a model in each line, or `-` for standard input, for example `--list parts.txt`
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) list: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) judge: JudgeArgs,
     /// Where to write the sum, for example `-o country.priory`
-    #[arg(short, long, value_name = "MODEL", value_hint = ValueHint::FilePath)]
-    pub(crate) output: PathBuf,
+    #[arg(help_heading = "Output", short, long, value_name = "MODEL", value_hint = ValueHint::FilePath, required_unless_present = "dry_run")]
+    pub(crate) output: Option<PathBuf>,
+    /// Say what the sum would be, and write nothing
+    #[arg(help_heading = "Output", long)]
+    pub(crate) dry_run: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -574,6 +727,11 @@ pub(crate) enum SmoothingChoice {
     DirichletFile(PathBuf),
 }
 
+/// Ends the program as it does when something was typed that cannot be meant.
+pub(crate) fn wrong_usage(message: &str) -> ! {
+    Cli::command().error(ErrorKind::MissingRequiredArgument, message).exit()
+}
+
 #[cfg(test)]
 mod tests {
     use clap::{Args, CommandFactory};
@@ -591,6 +749,8 @@ mod tests {
         }
         let settings = super::SettingsArgs::augment_args(clap::Command::new("settings"));
         assert_eq!(names(settings), priory::settings::Choices::NAMES);
+        let decision = super::DecisionArgs::augment_args(clap::Command::new("decision"));
+        assert_eq!(names(decision), priory::decide::DecisionChoices::NAMES);
         let text = super::TextArgs::augment_args(clap::Command::new("text"));
         assert_eq!(names(text), priory_input::text::TextChoices::NAMES);
     }

@@ -1,32 +1,38 @@
 //! From tables to batches, and from batches to statistics.
 
+use std::ops::ControlFlow;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use anyhow::Result;
-use priory::{Batch, BatchColumn, Schema, Statistics};
+use priory::settings::Prior;
+use priory::{Batch, BatchColumn, Learnt, Schema, Statistics};
 use priory_input::{Purpose, Reader, Table, Turn, Watch, Work};
 
-use crate::output::{plural, short, warn};
-use crate::progress::Progress;
+use crate::output::{note, plural, short, warn};
+use crate::progress::{CountedIn, Progress};
+use crate::tables::Tables;
 
-/// Hands every batch of rows to be scored to `each`, in order, on this thread. The documents are kept as they were written if
-/// they are to be shown.
+/// Hands every batch of rows to `each`, in order, on this thread, until it has seen enough. The documents are kept as they were
+/// written if they are to be shown.
 pub(crate) fn for_each_document(
     table: Table,
     schema: &Schema,
+    purpose: Purpose,
     keep: bool,
-    mut each: impl FnMut(&Batch) -> Result<()>,
+    mut each: impl FnMut(&Batch) -> Result<ControlFlow<()>>,
 ) -> Result<()> {
-    let mut batches = table.batches(schema, Purpose::Scoring)?;
+    let mut batches = table.batches(schema, purpose)?;
     warn_of_missing_columns(batches.reader());
     let mut batch = batches.reader().empty_batch();
     if keep {
         keep_documents(&mut batch);
     }
     while batches.read(&mut batch)? {
-        each(&batch)?;
+        if each(&batch)?.is_break() {
+            break;
+        }
     }
-    warn_of_bad_values(batches.reader());
+    warn_of_table(batches.reader());
     Ok(())
 }
 
@@ -46,7 +52,6 @@ pub(crate) fn fold<S: Send>(
     start: impl Fn() -> S + Sync,
     step: impl Fn(&mut S, &Batch, &Turn<'_>) -> priory_input::Result<()> + Sync,
 ) -> Result<Vec<S>> {
-    warn_of_missing_columns(reader);
     let watch = ProgressBar::default();
     let states = Work { threads, watch: &watch }.fold(reader, start, step)?;
     watch.was_read(reader);
@@ -55,16 +60,30 @@ pub(crate) fn fold<S: Send>(
 
 /// Shows how far the work on a table is, and says what was wrong with it.
 #[derive(Default)]
-pub(crate) struct ProgressBar(Mutex<Option<Progress>>);
+pub(crate) struct ProgressBar {
+    progress: Mutex<Option<Progress>>,
+    counted_in: CountedIn,
+}
+
+impl ProgressBar {
+    /// For work whose progress is counted in files.
+    pub(crate) fn of_files() -> Self {
+        ProgressBar { counted_in: CountedIn::Files, ..ProgressBar::default() }
+    }
+}
 
 impl Watch for ProgressBar {
+    fn opens(&self, reader: &Reader) {
+        warn_of_missing_columns(reader);
+    }
+
     fn begin(&self, size: Option<u64>) {
-        *self.progress() = Some(Progress::new(size));
+        *self.progress() = Some(Progress::new(size, self.counted_in));
     }
 
     fn advance(&self, done: u64) -> priory_input::Result<()> {
         // Whoever holds it draws something as good.
-        if let Ok(mut progress) = self.0.try_lock()
+        if let Ok(mut progress) = self.progress.try_lock()
             && let Some(progress) = progress.as_mut()
         {
             progress.advance(done);
@@ -74,13 +93,13 @@ impl Watch for ProgressBar {
 
     fn was_read(&self, reader: &Reader) {
         *self.progress() = None;
-        warn_of_bad_values(reader);
+        warn_of_table(reader);
     }
 }
 
 impl ProgressBar {
     fn progress(&self) -> MutexGuard<'_, Option<Progress>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -90,17 +109,56 @@ fn warn_of_missing_columns(reader: &Reader) {
     for column in missing.iter().take(MOST) {
         warn(&format!("{name} has no column `{}`: it counts as missing in every row", short(column)));
     }
+    if let Some(weight) = reader.missing_weight() {
+        warn(&format!("{name} has no column `{}`: its rows weigh one", short(weight)));
+    }
     if missing.len() > MOST {
         let others = plural((missing.len() - MOST) as u64, "other column");
         warn(&format!("{name} has not {others} of the model either"));
     }
 }
 
-fn warn_of_bad_values(reader: &Reader) {
+/// Says what was wrong with a table that could be read all the same.
+fn warn_of_table(reader: &Reader) {
+    for (name, other) in reader.renamed_columns() {
+        let (table, name, other) = (reader.name(), short(name), short(other));
+        warn(&format!("{table}: the header names the column `{name}` again; here it is called `{other}`"));
+    }
     if reader.bad_values() > 0 {
         let values = plural(reader.bad_values(), "value");
         warn(&format!("{}: {values} taken as missing, since they are not numbers", reader.name()));
     }
+}
+
+/// Shows nothing: for a look at a table that will be read again.
+struct Silent;
+
+impl Watch for Silent {
+    fn advance(&self, _: u64) -> priory_input::Result<()> {
+        Ok(())
+    }
+}
+
+/// The shares that the classes have in some tables, found by a model and told.
+pub(crate) fn estimate_prior(tables: &Tables, learnt: &Learnt, threads: usize) -> Result<Prior> {
+    let model = learnt.estimate()?;
+    let found = Work { threads, watch: &Silent }.find_shares(&|i| tables.open(i), &model)?;
+    const MOST: usize = 12;
+    let percent = |share: f64| format!("{:.1} %", 100.0 * share);
+    let shares = model.classes().iter().zip(&found.shares).zip(model.prior());
+    let told: Vec<String> = shares
+        .clone()
+        .take(MOST)
+        .map(|((class, &share), &prior)| format!("{class} {} (was {})", percent(share), percent(prior)))
+        .collect();
+    let more = model.classes().len().saturating_sub(MOST);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    note(&format!(
+        "shares of the classes, found from {}: {}{more}",
+        plural(found.rows, "row"),
+        told.join(", ")
+    ));
+    Ok(Prior::Given(shares.map(|((class, &share), _)| (class.clone(), share)).collect()))
 }
 
 /// Learns all rows of a table on several threads, starting from statistics of no rows. Returns what was learnt and how many rows had no class.

@@ -40,9 +40,10 @@ fn main() -> ExitCode {
         Command::Features(args) => commands::features::run(&args),
         Command::Plot(args) => commands::plot::run(&args),
         Command::Judge(args) => commands::judge::run(&args, threads),
+        Command::Decide(args) => commands::decide::run(&args),
         Command::Learn(args) => commands::learn::run(&args, threads),
         Command::Forget(args) => commands::forget::run(&args, threads),
-        Command::Merge(args) => commands::merge::run(&args),
+        Command::Merge(args) => commands::merge::run(&args, threads),
         Command::Completions { shell } => commands::completions::run(shell),
         Command::Manual { folder } => commands::manual::run(&folder),
     };

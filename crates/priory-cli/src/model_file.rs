@@ -4,11 +4,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use priory::decide::{Decider, Decision};
 use priory::format::ModelFile;
 use priory::{Batch, Learnt, Model, Schema, Scores, Settings};
 use priory_input::store::{self, NewFile, OpenFile};
 
-use crate::output::{note, plural, warn};
+use crate::output::{note, plural, quoted, warn};
 
 /// Reads a model.
 pub(crate) fn read(path: &Path) -> Result<Learnt> {
@@ -39,22 +40,27 @@ pub(crate) fn without_judgement(learnt: &mut Learnt, why: &str) {
     }
 }
 
-/// Says that a judgement is of too many other rows.
-pub(crate) fn warn_of_stale_judgement(learnt: &Learnt, path: &Path) {
+/// Says that a judgement is of too many other rows, or still to be made.
+pub(crate) fn warn_of_judgement(learnt: &Learnt, path: &Path) {
     if let Some(judgement) = learnt.judgement().filter(|judgement| judgement.is_stale) {
         warn(&format!(
-            "the judgement of {0} was made of {1}, and the model has {2} now; `priory judge {0} DATA` makes it anew",
+            "the judgement of {0} was made of {1}, and the model has {2} now; `priory judge {3} DATA` makes it anew",
             path.display(),
             plural(judgement.rows, "row"),
-            learnt.statistics.rows()
+            learnt.statistics.rows(),
+            quoted(&path.to_string_lossy())
         ));
+    }
+    if learnt.kept_rows().is_some() {
+        let model = quoted(&path.to_string_lossy());
+        warn(&format!("{} was not judged yet; `priory judge {model}` does it", path.display()));
     }
 }
 
 /// What scores rows: a whole model, or a file in which the words of each batch are looked up.
 pub(crate) enum Scorer {
     Model(Box<Model>),
-    File(Box<ModelFile>, PathBuf),
+    File(Box<ModelFile>, PathBuf, Decision),
 }
 
 impl Scorer {
@@ -72,28 +78,30 @@ impl Scorer {
             if let Some(part) = part {
                 let mut settings = part.settings().clone();
                 change(&mut settings)?;
-                if settings == *part.settings() {
-                    return Ok(Scorer::File(Box::new(part), path.to_owned()));
+                // Which class is answered is another matter.
+                let decision = settings.decision.clone();
+                if settings == (Settings { decision: decision.clone(), ..part.settings().clone() }) {
+                    return Ok(Scorer::File(Box::new(part), path.to_owned(), decision));
                 }
             }
         }
         let mut learnt = file.read_model()?;
         change_settings(&mut learnt, change)?;
-        warn_of_stale_judgement(&learnt, path);
+        warn_of_judgement(&learnt, path);
         Ok(Scorer::Model(Box::new(learnt.estimate()?)))
     }
 
     pub(crate) fn schema(&self) -> &Schema {
         match self {
             Scorer::Model(model) => model.schema(),
-            Scorer::File(file, _) => file.schema(),
+            Scorer::File(file, ..) => file.schema(),
         }
     }
 
     pub(crate) fn classes(&self) -> Vec<String> {
         match self {
             Scorer::Model(model) => model.classes().to_vec(),
-            Scorer::File(file, _) => file.classes().map(str::to_owned).collect(),
+            Scorer::File(file, ..) => file.classes().map(str::to_owned).collect(),
         }
     }
 
@@ -101,20 +109,41 @@ impl Scorer {
     pub(crate) fn batch(&self) -> Batch {
         match self {
             Scorer::Model(model) => model.batch(),
-            Scorer::File(file, _) => Batch::new(file.schema()),
+            Scorer::File(file, ..) => Batch::new(file.schema()),
         }
     }
 
-    pub(crate) fn score(&self, batch: &Batch) -> priory_input::Result<Scores> {
+    /// Decides which class is answered.
+    pub(crate) fn decider(&self) -> Result<Decider> {
+        let decision = match self {
+            Scorer::Model(model) => &model.settings().decision,
+            Scorer::File(_, _, decision) => decision,
+        };
+        let classes = self.classes();
+        decision.check_for(&classes)?;
+        Ok(decision.decider(&classes)?)
+    }
+
+    /// The scores of a batch, and log P(x) of each row if that is wanted.
+    pub(crate) fn score(
+        &self,
+        batch: &Batch,
+        log_evidence: bool,
+    ) -> priory_input::Result<(Scores, Option<Vec<f64>>)> {
+        let score = |model: &Model| {
+            let scores = model.score(batch)?;
+            let log_evidence = log_evidence.then(|| model.log_evidence(batch, &scores)).transpose()?;
+            Ok((scores, log_evidence))
+        };
         match self {
-            Scorer::Model(model) => Ok(model.score(batch)?),
-            Scorer::File(file, path) => {
+            Scorer::Model(model) => score(model),
+            Scorer::File(file, path, _) => {
                 let model = file.model_for(batch).map_err(|error| priory_input::Error::File {
                     name: path.display().to_string(),
                     action: "read",
                     cause: io::Error::other(error),
                 })?;
-                Ok(model.score(batch)?)
+                score(&model)
             }
         }
     }
@@ -127,14 +156,78 @@ pub(crate) fn write(path: &Path, learnt: &Learnt) -> Result<()> {
     Ok(file.finish()?)
 }
 
-/// Changes a model by what was learnt from some tables. The file is replaced at the end, or not at all; who else
-/// wants to change it waits. Returns the rows before and after.
-pub(crate) fn update(path: &Path, change: impl FnOnce(&mut Learnt) -> Result<()>) -> Result<(u64, u64)> {
-    let lock = store::lock(path)?;
-    let mut learnt = read(path)?;
-    let before = learnt.statistics.rows();
-    change(&mut learnt)?;
-    warn_of_stale_judgement(&learnt, path);
-    lock.replace(&learnt.to_bytes())?;
-    Ok((before, learnt.statistics.rows()))
+/// What becomes of a model that was changed.
+pub(crate) enum Fate<'a> {
+    /// It takes the place of the old one.
+    Replaced,
+    /// It is written elsewhere.
+    Written(&'a Path),
+    /// It is thrown away.
+    Tried,
+}
+
+impl<'a> Fate<'a> {
+    pub(crate) fn new(output: Option<&'a Path>, dry_run: bool) -> Self {
+        match output {
+            _ if dry_run => Fate::Tried,
+            Some(path) => Fate::Written(path),
+            None => Fate::Replaced,
+        }
+    }
+}
+
+/// A model before and after it was changed.
+pub(crate) struct Updated {
+    pub(crate) rows_before: u64,
+    pub(crate) after: Learnt,
+    classes_before: Vec<String>,
+}
+
+/// Changes a model. The file is replaced at the end, or not at all; who else wants to change it waits.
+pub(crate) fn update(
+    path: &Path,
+    fate: &Fate<'_>,
+    change: impl FnOnce(&mut Learnt) -> Result<()>,
+) -> Result<Updated> {
+    // Who only looks at the model needs no lock, nor the right to write.
+    let lock = if let Fate::Replaced = fate { Some(store::lock(path)?) } else { None };
+    let mut after = read(path)?;
+    let (rows_before, classes_before) = (after.statistics.rows(), classes(&after));
+    change(&mut after)?;
+    warn_of_judgement(&after, path);
+    match fate {
+        Fate::Written(output) => write(output, &after)?,
+        Fate::Replaced | Fate::Tried => {}
+    }
+    if let Some(lock) = lock {
+        lock.replace(&after.to_bytes())?;
+    }
+    Ok(Updated { rows_before, after, classes_before })
+}
+
+impl Updated {
+    /// `, with the new class x` and the like: what else than the number of rows has changed.
+    pub(crate) fn other_changes(&self) -> String {
+        let after = classes(&self.after);
+        let named = |what: &str, names: Vec<&String>| match names.len() {
+            0 => String::new(),
+            1 => format!(", {what} class {}", names[0]),
+            n if n <= 5 => {
+                let names: Vec<&str> = names.iter().map(|name| name.as_str()).collect();
+                format!(", {what} classes {}", names.join(", "))
+            }
+            n => format!(", {what} {n} classes"),
+        };
+        let new = after.iter().filter(|class| !self.classes_before.contains(class)).collect();
+        let gone = self.classes_before.iter().filter(|class| !after.contains(class)).collect();
+        named("with the new", new) + &named("without the", gone)
+    }
+
+    pub(crate) fn rows_after(&self) -> u64 {
+        self.after.statistics.rows()
+    }
+}
+
+fn classes(learnt: &Learnt) -> Vec<String> {
+    learnt.statistics.classes().into_iter().map(|(name, _)| name.to_owned()).collect()
 }

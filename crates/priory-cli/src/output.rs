@@ -297,6 +297,20 @@ pub(crate) fn count(x: f64) -> String {
     }
 }
 
+/// A probability to four digits after the point; one that would show none of its digits there as a power of ten.
+pub(crate) fn probability(p: f64) -> String {
+    if p > 0.0 && p < 5e-5 { format!("{p:.1e}") } else { format!("{p:.4}") }
+}
+
+/// A name as a shell takes it: as it is, or in quotes.
+pub(crate) fn quoted(name: &str) -> String {
+    let is_plain = |character: char| character.is_alphanumeric() || "_-./:=@%+,".contains(character);
+    match !name.is_empty() && !name.starts_with('-') && name.chars().all(is_plain) {
+        true => name.to_owned(),
+        false => format!("'{}'", name.replace('\'', "'\\''")),
+    }
+}
+
 /// 1 row, 2 rows, 3 true classes.
 pub(crate) fn plural(n: u64, thing: &str) -> String {
     let ending = match n {
@@ -309,7 +323,19 @@ pub(crate) fn plural(n: u64, thing: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::plural;
+    use super::{plural, probability, quoted};
+
+    #[test]
+    fn small_probabilities_show_their_digits() {
+        let shown = [0.0, 1.0, 0.25, 5e-5, 4.99e-5, 1.6e-120].map(probability);
+        assert_eq!(shown, ["0.0000", "1.0000", "0.2500", "0.0001", "5.0e-5", "1.6e-120"]);
+    }
+
+    #[test]
+    fn names_are_quoted_where_a_shell_needs_it() {
+        let shown = ["age", "my file.csv", "it's", "", "-o", "a=b", "größe", "$HOME"].map(quoted);
+        assert_eq!(shown, ["age", "'my file.csv'", "'it'\\''s'", "''", "'-o'", "a=b", "größe", "'$HOME'"]);
+    }
 
     #[test]
     fn things_are_counted_in_english() {

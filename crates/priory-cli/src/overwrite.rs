@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 
-use crate::args::{SettingsArgs, SmoothingChoice, TableArgs};
+use crate::args::{DecisionArgs, SettingsArgs, SmoothingChoice, TableArgs};
+use crate::choices::CostChoice;
 
 /// Refuses an output that is one of the files to be read, under whatever name, or one in a folder to be read. `-` is
 /// standard input.
@@ -59,6 +60,17 @@ impl TableArgs {
     pub(crate) fn files(&self) -> impl Iterator<Item = &Path> {
         let stop_words = self.text.stop_words.as_deref().map(Path::new);
         self.schema.as_deref().into_iter().chain(stop_words)
+    }
+}
+
+impl DecisionArgs {
+    /// The file with the costs, if they are in one.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &Path> {
+        let file = self.cost.as_ref().and_then(|cost| match cost {
+            CostChoice::File(path) => Some(path.as_path()),
+            CostChoice::Ready(_) => None,
+        });
+        file.into_iter()
     }
 }
 

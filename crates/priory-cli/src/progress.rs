@@ -5,20 +5,29 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
+/// What progress is counted in.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum CountedIn {
+    #[default]
+    Bytes,
+    Files,
+}
+
 /// How far reading has come.
 pub(crate) struct Progress {
     started: Instant,
     size: Option<u64>,
+    counted_in: CountedIn,
     bar: Option<ProgressBar>,
 }
 
 impl Progress {
     /// Nothing is drawn before a second has passed.
-    pub(crate) fn new(size: Option<u64>) -> Self {
-        Progress { started: Instant::now(), size, bar: None }
+    pub(crate) fn new(size: Option<u64>, counted_in: CountedIn) -> Self {
+        Progress { started: Instant::now(), size, counted_in, bar: None }
     }
 
-    /// The source stands at this byte.
+    /// So much is done.
     pub(crate) fn advance(&mut self, position: u64) {
         if self.bar.is_none()
             && self.started.elapsed() > Duration::from_secs(1)
@@ -32,7 +41,10 @@ impl Progress {
     }
 
     fn draw(&self) -> ProgressBar {
-        let template = "{bar:30} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left";
+        let template = match self.counted_in {
+            CountedIn::Bytes => "{bar:30} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left",
+            CountedIn::Files => "{bar:30} {pos} of {len} files, {eta} left",
+        };
         let unknown = "{spinner} {bytes}, {bytes_per_sec}";
         let (bar, template) = match self.size {
             Some(size) => (ProgressBar::new(size), template),

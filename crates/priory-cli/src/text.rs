@@ -100,6 +100,7 @@ impl TextArgs {
                 Some(FrequencyChoice::Counts) | None => TermFrequency::Counts,
             },
             equal_length: self.equal_length,
+            neighbours: false,
         };
         Ok(choices.settings()?)
     }

@@ -8,12 +8,14 @@ use priory::infer::{Decision, TakenAs};
 use priory::schema::MISSING_SPELLINGS;
 use priory::settings::Family;
 use priory::words::Meaning;
-use priory::{Column, Kind, Schema, Settings};
-use priory_input::{Hints, Table, apply_families};
+use priory::written::Written;
+use priory::{Column, Kind, Schema, Settings, Statistics};
+use priory_input::{Hints, Table, apply_families, check_kinds};
 use serde::{Deserialize, Serialize};
 
 use crate::advice::about_column;
-use crate::args::{InputArgs, TableArgs};
+use crate::args::{InputArgs, TableArgs, wrong_usage};
+use crate::choices::AsChoice;
 use crate::output::{note, short};
 
 /// A schema, the families that were asked for, and how each column came to its kind.
@@ -46,19 +48,29 @@ impl Understood {
             return read(path, args);
         }
         let target = args.target.clone().or_else(|| first.has_documents().then(|| "class".to_owned()));
-        let Some(target) = &target else { bail!("say with --target which column to predict") };
-        check_roles(target, args)?;
+        let Some(target) = &target else {
+            let names: Vec<&str> = first.header().iter().map(String::as_str).collect();
+            wrong_usage(&format!("say with --target which column to predict: {}", short_list(&names)));
+        };
+        if args.target.is_none() && first.has_paths() && !args.input.documents {
+            note(&format!("{}: documents, each in a folder of its class, as with --documents", first.name()));
+        }
+        let ignored = named_columns(&args.ignore, first.header());
+        check_roles(target, &ignored, args)?;
         let missing = match &args.missing {
             Some(spellings) => spellings.clone(),
             None => MISSING_SPELLINGS.map(String::from).to_vec(),
         };
         // Columns that are ignored stay so, whatever else is said about them.
-        let ignored = args.ignore.iter().map(|name| (name.clone(), Meaning::Ignored));
+        let ignored = ignored.into_iter().map(|name| (name, Meaning::Ignored));
         let kinds = args.kinds.iter().map(|choice| (choice.column.clone(), choice.meaning));
         let hints = Hints {
             target: target.clone(),
             weight: args.weight.clone(),
             missing,
+            decimal: args.decimal,
+            bins: args.bins,
+            target_is_class: args.kinds.iter().any(|choice| choice.column == *target),
             meanings: kinds.chain(ignored).collect(),
         };
         let priory_input::Understood { mut schema, families, decisions } =
@@ -72,6 +84,11 @@ impl Understood {
         Ok(apply_families(&mut self.schema, &self.families, settings)?)
     }
 
+    /// What was learnt must not contradict what the columns were taken for.
+    pub(crate) fn check(&self, statistics: &Statistics, input: &InputArgs) -> Result<()> {
+        Ok(check_kinds(&self.decisions, statistics, input.options().bad_values)?)
+    }
+
     /// 4 numbers, 3 categories.
     pub(crate) fn describe(&self) -> String {
         describe_columns(&self.schema)
@@ -79,9 +96,15 @@ impl Understood {
 
     /// Says on standard error what was decided, and what else it might have been.
     pub(crate) fn explain(&self) {
-        for (title, kind) in [("numbers", Kind::Number), ("categories", Kind::Category), ("text", Kind::Text)]
+        let word = |decision: &Decision| match (decision.taken_as, &decision.written) {
+            (TakenAs::Feature(_), Some(Written::Date(_))) => "date",
+            (TakenAs::Feature(kind), _) => kind.name(),
+            (TakenAs::LeftOut, _) => "",
+        };
+        for (title, kind) in
+            [("numbers", "number"), ("dates", "date"), ("categories", "category"), ("text", "text")]
         {
-            let decided = self.decisions.iter().filter(|(_, d)| d.taken_as == TakenAs::Feature(kind));
+            let decided = self.decisions.iter().filter(|(_, decision)| word(decision) == kind);
             let names: Vec<&str> = decided.map(|(name, _)| name.as_str()).collect();
             if !names.is_empty() {
                 note(&format!("{title}: {}", short_list(&names)));
@@ -98,7 +121,7 @@ impl Understood {
     /// Says on standard error which columns were left out, and why.
     pub(crate) fn explain_left_out(&self) {
         for (name, decision) in &self.decisions {
-            if decision.taken_as == TakenAs::Identifier {
+            if decision.taken_as == TakenAs::LeftOut {
                 let hint = decision.hint.as_ref();
                 let hint = hint.map_or(String::new(), |hint| format!("; {}", about_column(name, hint)));
                 note(&format!("left out: {name}, {}{hint}", decision.reason));
@@ -107,13 +130,26 @@ impl Understood {
     }
 }
 
+/// The columns that were named, one or several at a time.
+pub(crate) fn named_columns(named: &[String], header: &[String]) -> Vec<String> {
+    let columns = named.iter().flat_map(|names| match header.contains(names) {
+        true => vec![names.clone()],
+        false => names.split(',').map(String::from).collect(),
+    });
+    columns.collect()
+}
+
 /// Refuses what is said of a column that is no feature.
-fn check_roles(target: &str, args: &TableArgs) -> Result<()> {
+fn check_roles(target: &str, ignored: &[String], args: &TableArgs) -> Result<()> {
     let is_feature = |name: &str| name != target && args.weight.as_deref() != Some(name);
-    if let Some(name) = args.ignore.iter().find(|name| !is_feature(name)) {
+    if let Some(name) = ignored.iter().find(|name| !is_feature(name)) {
         bail!("--ignore {name}: this column is the target or the weight, which cannot be left out");
     }
-    if let Some(choice) = args.kinds.iter().find(|choice| !is_feature(&choice.column)) {
+    let is_class = Meaning::Kept(Kind::Category, None);
+    let is_said =
+        |choice: &&AsChoice| choice.column == target && choice.meaning == is_class && args.bins.is_none();
+    let others = args.kinds.iter().filter(|choice| !is_feature(&choice.column));
+    if let Some(choice) = others.into_iter().find(|choice| !is_said(choice)) {
         bail!("--as {}=…: this column is the target or the weight, and no feature", choice.column);
     }
     Ok(())
@@ -122,16 +158,17 @@ fn check_roles(target: &str, args: &TableArgs) -> Result<()> {
 /// 4 numbers, 3 categories.
 pub(crate) fn describe_columns(schema: &Schema) -> String {
     let words = [
-        (Kind::Number, "number", "numbers"),
-        (Kind::Category, "category", "categories"),
-        (Kind::Text, "text", "texts"),
-        (Kind::Joint, "joint column", "joint columns"),
-        (Kind::Group, "number in a group", "numbers in a group"),
+        ("number", "number", "numbers"),
+        ("date", "date", "dates"),
+        ("category", "category", "categories"),
+        ("text", "text", "texts"),
+        ("joint", "joint column", "joint columns"),
+        ("group", "number in a group", "numbers in a group"),
     ];
-    let counted = words.iter().filter_map(|(kind, one, many)| {
-        let counted_as = |column: &&Column| match column.kind {
-            Kind::Moments => *kind == Kind::Number,
-            other => other == *kind,
+    let counted = words.iter().filter_map(|(word, one, many)| {
+        let counted_as = |column: &&Column| match column.word() {
+            "moments" => *word == "number",
+            other => other == *word,
         };
         let n = schema.columns.iter().filter(counted_as).count();
         (n > 0).then(|| format!("{n} {}", if n == 1 { one } else { many }))
@@ -149,9 +186,11 @@ pub(crate) fn short_list(names: &[&str]) -> String {
 /// Reads a schema that `priory schema -o` wrote. What else was said about columns contradicts it.
 fn read(path: &Path, args: &TableArgs) -> Result<Understood> {
     let name = path.display();
-    if args.weight.is_some() || args.missing.is_some() || !args.ignore.is_empty() || !args.kinds.is_empty() {
+    let spoken_of = args.weight.is_some() || args.missing.is_some() || args.decimal.is_some();
+    let spoken_of = spoken_of || args.bins.is_some();
+    if spoken_of || !args.ignore.is_empty() || !args.kinds.is_empty() {
         bail!(
-            "--schema says all about the columns; --weight, --missing, --ignore and --as cannot be given with it"
+            "--schema says all about the columns; --weight, --missing, --decimal, --bins, --ignore and --as cannot be given with it"
         );
     }
     if args.text.is_given()? {

@@ -153,7 +153,7 @@ fn of_sums_there_is_a_line_and_no_histogram() {
     // Who asks for a selection when training gets what it takes.
     succeeds(
         &folder,
-        "train examples/penguins.csv --target species --numbers gaussian --select 2 -o two.priory",
+        "train examples/penguins.csv --target species --numbers gaussian --select 2 --judge none -o two.priory",
     );
     assert!(
         succeeds(&folder, "show two.priory")
@@ -261,7 +261,7 @@ fn the_ranking_is_the_same_in_json() {
 #[test]
 fn a_selection_lasts_and_can_be_taken_back() {
     let folder = folder();
-    succeeds(&folder, "train examples/penguins.csv --target species --select 2 -o two.priory");
+    succeeds(&folder, "train examples/penguins.csv --target species --select 2 --judge none -o two.priory");
     let features = |arguments: &str| {
         let shown: Value =
             serde_json::from_str(&succeeds(&folder, &format!("{arguments} --format json"))).unwrap();

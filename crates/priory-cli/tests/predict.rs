@@ -178,7 +178,7 @@ fn what_cannot_be_kept_is_said() {
         ),
         (
             "--keep P(p) --probabilities",
-            "error: `P(p)` cannot be kept: the output has a column of that name already; rename it in t.csv, or do without --keep P(p)",
+            "error: `P(p)` cannot be kept: the output has a column of that name already; rename it in t.csv, or do without --keep 'P(p)'",
         ),
         (
             "--keep posterior --probabilities --format jsonl",

@@ -34,6 +34,46 @@ fn rows(numbers: impl Iterator<Item = u64>) -> String {
 }
 
 #[test]
+fn single_documents_are_those_of_a_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    for i in 0..12 {
+        let class = folder.join(format!("mails/c{}", i % 2));
+        std::fs::create_dir_all(&class).unwrap();
+        std::fs::write(class.join(i.to_string()), document(i)).unwrap();
+    }
+    done(folder, &["train", "--documents", "mails", "-o", "m.priory"]);
+    let before = std::fs::read(folder.join("m.priory")).unwrap();
+    let whole = done(folder, &["predict", "m.priory", "--documents", "mails", "--probabilities"]);
+    let paths: Vec<&str> = whole.lines().skip(1).map(|line| line.split(',').next().unwrap()).collect();
+    assert_eq!(paths.len(), 12);
+    let single = [&["predict", "m.priory", "--probabilities", "--document"][..], &paths].concat();
+    assert_eq!(done(folder, &single), whole);
+
+    // The standard input is one document, lines and all.
+    let mut command = Command::cargo_bin("priory").unwrap();
+    command.current_dir(folder).args(["predict", "m.priory", "--document", "-", "--probabilities"]);
+    let typed = command.write_stdin(document(3).replace(' ', "\n")).output().unwrap();
+    let typed = String::from_utf8(typed.stdout).unwrap();
+    let of_file = whole.lines().find(|line| line.starts_with("mails/c1/3,")).unwrap();
+    assert_eq!(typed.lines().nth(1).unwrap(), of_file.replace("mails/c1/3,", "-,"));
+
+    // Learnt and forgotten, nothing is left of it.
+    done(folder, &["learn", "m.priory", "--document", "mails/c0/0", "mails/c1/3", "--class", "c9"]);
+    assert_ne!(std::fs::read(folder.join("m.priory")).unwrap(), before);
+    done(folder, &["forget", "m.priory", "--document", "mails/c1/3", "mails/c0/0", "--class", "c9"]);
+    assert_eq!(std::fs::read(folder.join("m.priory")).unwrap(), before);
+
+    // One that is not there is said before anything is written.
+    let output = priory(folder, &["predict", "m.priory", "--document", "mails/c0/0", "nothing.eml"]);
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert!(message.starts_with("error: nothing.eml: cannot be opened"), "{message}");
+    assert!(output.stdout.is_empty() && output.status.code() == Some(1));
+    let output = priory(folder, &["learn", "m.priory", "x.csv", "--class", "c0"]);
+    assert!(String::from_utf8(output.stderr).unwrap().contains("--document names"));
+}
+
+#[test]
 fn threads_and_splits_leave_no_trace() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();

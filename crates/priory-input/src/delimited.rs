@@ -8,6 +8,7 @@ use priory::{Batch, BatchColumn, CategoryColumn, TextColumn};
 
 use crate::csv::{Dialect, Flaw, MOST_COLUMNS, Records, first_record, unquoted};
 use crate::decimal::plain_decimal;
+use crate::delimiter::likely_delimiter;
 use crate::error::{Error, Result, shown};
 use crate::format::ReadOptions;
 use crate::input::{OpenedText, TextFormat, TextParser};
@@ -44,8 +45,16 @@ impl TextParser for DelimitedParser {
         self.fill_categories(text, self.plan.target, &mut batch.classes);
         for (feature, (column, &position)) in batch.columns.iter_mut().zip(&plan.features).enumerate() {
             match column {
-                BatchColumn::Category(column) => self.fill_categories(text, position, column),
-                BatchColumn::Number(values) => self.fill_numbers(text, position, values)?,
+                BatchColumn::Category(column) if plan.written[feature].is_none() => {
+                    self.fill_categories(text, position, column);
+                }
+                BatchColumn::Category(column) => {
+                    self.fill_written_categories(text, position, feature, column)?;
+                }
+                BatchColumn::Number(values) if plan.written[feature].is_none() => {
+                    self.fill_numbers(text, position, values)?;
+                }
+                BatchColumn::Number(values) => self.fill_written_numbers(text, position, feature, values)?,
                 BatchColumn::Text(column) => self.fill_documents(text, position, feature, column),
             }
         }
@@ -78,6 +87,41 @@ impl DelimitedParser {
             recent.keep(spelling, code);
             code
         }));
+    }
+
+    /// Categories that are not written plainly.
+    fn fill_written_categories(
+        &mut self,
+        text: &str,
+        position: Option<usize>,
+        feature: usize,
+        column: &mut CategoryColumn,
+    ) -> Result<()> {
+        let rows = self.records.rows();
+        let Some(position) = position else {
+            column.codes.resize(rows, MISSING);
+            return Ok(());
+        };
+        let mut recent = RecentCodes::new(rows);
+        for (row, field) in self.records.column(position).enumerate() {
+            let spelling = recent.spelling(text, &field);
+            let code = match recent.code(spelling) {
+                Some(code) => code,
+                None => {
+                    let spelt = unquoted(&text[field], &mut self.scratch);
+                    let value = match self.plan.category(feature, spelt) {
+                        Ok(value) => value,
+                        // What is not refused is missing.
+                        Err(bad) => self.plan.bad_value(bad, row, position, spelt).map(|_| None)?,
+                    };
+                    let code = value.map_or(MISSING, |value| column.values.intern(value) as u32 + 1);
+                    recent.keep(spelling, code);
+                    code
+                }
+            };
+            column.codes.push(code);
+        }
+        Ok(())
     }
 
     fn fill_documents(
@@ -117,6 +161,29 @@ impl DelimitedParser {
         Ok(())
     }
 
+    /// Numbers that are not written plainly.
+    fn fill_written_numbers(
+        &mut self,
+        text: &str,
+        position: Option<usize>,
+        feature: usize,
+        values: &mut Vec<f64>,
+    ) -> Result<()> {
+        let rows = self.records.rows();
+        let Some(position) = position else {
+            values.resize(rows, f64::NAN);
+            return Ok(());
+        };
+        values.reserve(rows);
+        let mut scratch = String::new();
+        for (row, field) in self.records.column(position).enumerate() {
+            let spelt = unquoted(&text[field], &mut self.scratch);
+            let number = self.plan.number(feature, spelt, &mut scratch);
+            values.push(number.or_else(|bad| self.plan.bad_value(bad, row, position, spelt))?);
+        }
+        Ok(())
+    }
+
     fn fill_weights(&mut self, text: &str, batch: &mut Batch) -> Result<()> {
         let Some(position) = self.plan.weight else { return Ok(()) };
         batch.weights.reserve(batch.rows);
@@ -136,7 +203,11 @@ pub(crate) fn open(
     extension: Option<&str>,
     options: &ReadOptions,
 ) -> Result<OpenedText> {
-    let named = matches!(extension, Some("tsv" | "tab")).then_some(b'\t');
+    let named = match extension {
+        Some("tsv" | "tab") => Some(b'\t'),
+        Some("psv") => Some(b'|'),
+        _ => None,
+    };
     let seen = || likely_delimiter(source.beginning(), options.comment);
     let delimiter = options.delimiter.or(named).unwrap_or_else(seen);
     if !delimiter.is_ascii() || b"\"\r\n\0".contains(&delimiter) {
@@ -157,16 +228,26 @@ impl TextFormat for Dialect {
         sample(source, *self, header, rows)
     }
 
+    fn sample_piece(&self, piece: &[u8], header: &[String], rows: usize, sample: &mut Sample) {
+        let mut records = Records::new(*self, header.len());
+        let (end, flaw) = records.split(piece);
+        // The line may have begun inside quotes. Then the first records do not have the fields of the header.
+        if flaw.is_some() && records.rows() < rows {
+            return;
+        }
+        let Ok(text) = std::str::from_utf8(&piece[..end]) else { return };
+        let mut scratch = String::new();
+        for (position, values) in sample.columns.iter_mut().enumerate() {
+            let fields = records.column(position).take(rows);
+            values.extend(fields.map(|field| Some(unquoted(&text[field], &mut scratch).to_owned())));
+        }
+        sample.rows += rows.min(records.rows());
+        sample.places += 1;
+    }
+
     fn parser(&self, plan: &Arc<Plan>) -> Box<dyn TextParser> {
         Box::new(DelimitedParser::new(plan, *self))
     }
-}
-
-/// A tab if the first line has one and no comma, otherwise a comma.
-fn likely_delimiter(bytes: &[u8], comment: Option<u8>) -> u8 {
-    let is_record = |line: &&[u8]| !line.trim_ascii().is_empty() && (line.first().copied() != comment);
-    let line = bytes.split(|&byte| byte == b'\n').find(is_record).unwrap_or_default();
-    if line.contains(&b'\t') && !line.contains(&b',') { b'\t' } else { b',' }
 }
 
 /// The names of the columns: the first record, or else numbers as many as it has fields.
@@ -285,7 +366,7 @@ fn other_number(plan: &Plan, field: &str, row: usize, position: usize, scratch: 
         Ok(value) if value.is_finite() && !plan.missing.has_number => Ok(value),
         _ => {
             let spelt = unquoted(field, scratch);
-            plan.number(spelt).or_else(|bad| plan.bad_value(bad, row, position, spelt))
+            plan.plain_number(spelt).or_else(|bad| plan.bad_value(bad, row, position, spelt))
         }
     }
 }

@@ -25,6 +25,8 @@ use crate::unpack::Bytes;
 /// The names of the columns unless a schema has others.
 pub(crate) const CLASS: &str = "class";
 pub(crate) const TEXT: &str = "text";
+/// The column that only passes through: where a document lies.
+pub(crate) const PATH: &str = "path";
 
 /// A larger document is refused, as a longer row of a table is.
 const LARGEST: usize = 64 << 20;
@@ -32,10 +34,11 @@ const LARGEST: usize = 64 << 20;
 const BLOCK_BYTES: usize = 1 << 20;
 const BLOCK_DOCUMENTS: usize = 4096;
 
-/// A document and the name of the folder that it is in.
+/// A document, where it lies, and the name of the folder that it is in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Document {
     class: Option<String>,
+    path: String,
     text: Vec<u8>,
 }
 
@@ -49,7 +52,15 @@ pub(crate) struct Files {
 }
 
 enum FileSource {
-    Folder { files: std::vec::IntoIter<PathBuf>, root: PathBuf },
+    Folder {
+        files: std::vec::IntoIter<PathBuf>,
+        root: PathBuf,
+    },
+    /// Files that were named one by one, all of one class, if any; `-` is the standard input.
+    Listed {
+        files: std::vec::IntoIter<String>,
+        class: Option<String>,
+    },
     Tar(Bytes),
 }
 
@@ -81,6 +92,24 @@ impl Files {
         Ok(Files { name: path.into(), encoding, source, read: 0, block_documents: BLOCK_DOCUMENTS })
     }
 
+    /// These files, each of them one document, whatever folders they are in. `-` is the standard input.
+    pub(crate) fn listed(paths: Vec<String>, class: Option<&str>, encoding: Encoding) -> Result<Self> {
+        // One that is not there is better noticed before the others are read.
+        for path in paths.iter().filter(|path| *path != "-") {
+            let failed = |cause| Error::File { name: path.clone(), action: "opened", cause };
+            if std::fs::metadata(path).map_err(failed)?.is_dir() {
+                return Err(Error::NotText { name: path.clone(), what: "a folder, and not a document" });
+            }
+        }
+        let name = match &paths[..] {
+            [only] if only == "-" => STANDARD_INPUT.to_owned(),
+            [only] => only.clone(),
+            _ => format!("{} documents", paths.len()),
+        };
+        let source = FileSource::Listed { files: paths.into_iter(), class: class.map(str::to_owned) };
+        Ok(Files { name, encoding, source, read: 0, block_documents: BLOCK_DOCUMENTS })
+    }
+
     /// The files in a tar archive, in its order.
     pub(crate) fn tar(bytes: Bytes) -> Self {
         let (name, source) = (bytes.name.clone(), FileSource::Tar(bytes));
@@ -93,14 +122,14 @@ impl Files {
 
     pub(crate) fn size(&self) -> Option<u64> {
         match &self.source {
-            FileSource::Folder { .. } => None,
+            FileSource::Folder { .. } | FileSource::Listed { .. } => None,
             FileSource::Tar(bytes) => bytes.size,
         }
     }
 
     pub(crate) fn bytes_read(&self) -> u64 {
         match &self.source {
-            FileSource::Folder { .. } => self.read,
+            FileSource::Folder { .. } | FileSource::Listed { .. } => self.read,
             FileSource::Tar(bytes) => bytes.count(),
         }
     }
@@ -118,6 +147,9 @@ impl Files {
             let next = match &mut self.source {
                 FileSource::Folder { files, root } => {
                     files.next().map(|path| read_file(&path, root, self.encoding)).transpose()
+                }
+                FileSource::Listed { files, class } => {
+                    files.next().map(|path| read_listed(path, class.clone(), self.encoding)).transpose()
                 }
                 FileSource::Tar(bytes) => next_in_tar(bytes),
             };
@@ -139,14 +171,36 @@ fn read_file(path: &Path, root: &Path, encoding: Encoding) -> Result<Document> {
     let failed = |cause| Error::File { name: name.clone(), action: "read", cause };
     let file = std::fs::File::open(path).map_err(failed)?;
     let size = file.metadata().map_err(failed)?.len();
-    let mut bytes = Bytes::new(name.clone(), Some(size), Box::new(file), encoding)?;
-    let mut text = Vec::new();
-    if bytes.read_into(&mut text, LARGEST + 1)? > LARGEST {
-        return Err(Error::RowTooLong { name, row: 1, limit: LARGEST });
-    }
+    let bytes = Bytes::new(name.clone(), Some(size), Box::new(file), encoding)?;
+    let text = read_whole(bytes)?;
     // A file that lies beside the folders of the classes belongs to none.
     let folder = path.parent().filter(|folder| *folder != root).and_then(Path::file_name);
-    Ok(Document { class: folder.map(|folder| folder.to_string_lossy().into_owned()), text })
+    Ok(Document { class: folder.map(|folder| folder.to_string_lossy().into_owned()), path: name, text })
+}
+
+/// What the standard input is called.
+const STANDARD_INPUT: &str = "standard input";
+
+/// A file that was named by itself, or the standard input.
+fn read_listed(path: String, class: Option<String>, encoding: Encoding) -> Result<Document> {
+    let bytes = if path == "-" {
+        Bytes::new(STANDARD_INPUT.into(), None, Box::new(std::io::stdin()), encoding)?
+    } else {
+        let failed = |cause| Error::File { name: path.clone(), action: "opened", cause };
+        let file = std::fs::File::open(&path).map_err(failed)?;
+        let size = file.metadata().map_err(failed)?.len();
+        Bytes::new(path.clone(), Some(size), Box::new(file), encoding)?
+    };
+    Ok(Document { class, path, text: read_whole(bytes)? })
+}
+
+/// All bytes of a document.
+fn read_whole(mut bytes: Bytes) -> Result<Vec<u8>> {
+    let mut text = Vec::new();
+    if bytes.read_into(&mut text, LARGEST + 1)? > LARGEST {
+        return Err(Error::RowTooLong { name: bytes.name.clone(), row: 1, limit: LARGEST });
+    }
+    Ok(text)
 }
 
 /// The next document of an archive. What begins with a dot is hidden, as in a folder.
@@ -156,7 +210,8 @@ fn next_in_tar(bytes: &mut Bytes) -> Result<Option<Document>> {
         let mut parts = path.split('/').filter(|part| !part.is_empty() && *part != ".").rev();
         let is_document = parts.next().is_some_and(|file| !file.starts_with('.')) && !path.ends_with('/');
         if is_document {
-            return Ok(Some(Document { class: parts.next().map(str::to_owned), text: contents }));
+            let class = parts.next().map(str::to_owned);
+            return Ok(Some(Document { class, path: path.into_owned(), text: contents }));
         }
     }
     Ok(None)
@@ -292,7 +347,7 @@ impl TextParser for DocumentParser {
             let line = line.strip_suffix(b"\r").unwrap_or(line);
             let (class, document) = self.lines.split(line, &mut scratch);
             let class = class.map(String::from_utf8_lossy);
-            self.push(class.as_deref(), document, batch, kept);
+            self.push(class.as_deref(), None, document, batch, kept);
         }
         match binary {
             None => Ok(()),
@@ -307,12 +362,19 @@ impl TextParser for DocumentParser {
 impl DocumentParser {
     pub(crate) fn fill_files(&mut self, documents: &[Document], batch: &mut Batch, kept: &mut [KeptColumn]) {
         for document in documents {
-            self.push(document.class.as_deref(), &document.text, batch, kept);
+            self.push(document.class.as_deref(), Some(&document.path), &document.text, batch, kept);
         }
     }
 
     /// Appends a row. The class may be asked for as target or as feature; every other column is missing.
-    fn push(&mut self, class: Option<&str>, document: &[u8], batch: &mut Batch, kept: &mut [KeptColumn]) {
+    fn push(
+        &mut self,
+        class: Option<&str>,
+        path: Option<&str>,
+        document: &[u8],
+        batch: &mut Batch,
+        kept: &mut [KeptColumn],
+    ) {
         let plan = Arc::clone(&self.plan);
         let is_class = |position: usize| plan.header.len() > 1 && position == 0;
         let push_class = |column: &mut CategoryColumn, position: Option<usize>| {
@@ -325,7 +387,7 @@ impl DocumentParser {
                 BatchColumn::Category(column) => push_class(column, position),
                 BatchColumn::Number(values) => values.push(f64::NAN),
                 BatchColumn::Text(column) => match (position, &mut self.tokenizers[feature]) {
-                    (Some(position), Some(tokenizer)) if !is_class(position) => {
+                    (Some(position), Some(tokenizer)) if !is_class(position) && position < 2 => {
                         tokenizer.read_bytes(document, column)
                     }
                     _ => column.push_missing(),
@@ -335,6 +397,7 @@ impl DocumentParser {
         for (column, &position) in kept.iter_mut().zip(&plan.kept) {
             match is_class(position) {
                 true => column.push(class),
+                false if position >= 2 => column.push(path),
                 false => column.push(Some(&String::from_utf8_lossy(document))),
             }
         }

@@ -3,6 +3,8 @@
 use std::fmt::Write;
 use std::io;
 
+use priory::infer::{DateTrouble, Mixture};
+
 /// One enum for the whole crate; every message is one sentence that names the file and, where there is one, the
 /// row, the column and the value. Rows are counted from 1 and the header is not one of them.
 #[derive(Debug, thiserror::Error)]
@@ -193,11 +195,13 @@ pub enum Error {
         /// Its format.
         format: &'static str,
     },
-    /// Two columns have one name.
-    #[error("{name}: the header names the column {column} twice")]
+    /// Two columns have one name, and nobody can say which is meant.
+    #[error("{name}: the header names the {role}{}column {column} twice", if role.is_empty() { "" } else { " " })]
     DuplicateColumn {
         /// The file.
         name: String,
+        /// What the column is for: target or weight; empty if it is about any column.
+        role: &'static str,
         /// The name that occurs twice.
         column: String,
     },
@@ -214,9 +218,11 @@ pub enum Error {
         /// The name that was looked for.
         column: String,
         /// The columns that are there.
-        header: String,
+        header: Box<str>,
         /// The one whose name is most alike, if any is.
         nearest: Option<String>,
+        /// What probably stands between the fields, if that was not found out: then the header is one column.
+        delimiter: Option<char>,
     },
     /// A column is to be kept twice.
     #[error("the column {column} is to be kept twice; name it once")]
@@ -235,6 +241,66 @@ pub enum Error {
     /// The columns of a table are not what a model can be learnt from.
     #[error("{0}")]
     Columns(String),
+    /// The numbers of a column are not written alike.
+    #[error("the column {column} cannot be read as numbers: {mixture}")]
+    MixedNumbers {
+        /// The column.
+        column: String,
+        /// What they do not have in common.
+        mixture: Mixture,
+    },
+    /// The target is a number, and there are too many of them to be classes.
+    #[error(
+        "the target {target} is a number with {values} different values in {rows} rows; classes are what is predicted here"
+    )]
+    NumberTarget {
+        /// The target.
+        target: String,
+        /// How many different numbers there are.
+        values: usize,
+        /// In how many rows.
+        rows: usize,
+    },
+    /// A target cannot be cut into intervals.
+    #[error("the target {target} has not enough different numbers to be cut into classes")]
+    TooFewNumbers {
+        /// The target.
+        target: String,
+    },
+    /// A column is not what its first rows made it look like.
+    #[error("the column {column} looked like one of 0 and 1, but has {values} values")]
+    NotZeroAndOne {
+        /// The column.
+        column: String,
+        /// How many values it has.
+        values: usize,
+    },
+    /// A column that is to be one of numbers has none.
+    #[error("no value of the column {column} is a number, so that all of them are missing")]
+    NoNumbers {
+        /// The column.
+        column: String,
+    },
+    /// The dates of a column cannot be read.
+    #[error("the column {column} cannot be read as dates: {trouble}")]
+    Dates {
+        /// The column.
+        column: String,
+        /// Why not.
+        trouble: DateTrouble,
+    },
+    /// A value of a column of dates is not one, or not written as the others are.
+    #[error("{name}: row {row}, column {column}: {value} is not a date as the others are", column = column.trim_matches('`'))]
+    NoDate {
+        /// The file.
+        name: String,
+        /// The row.
+        row: u64,
+        /// The column.
+        column: String,
+        /// What is there.
+        value: String,
+    },
     /// A value of a column of numbers is not one.
     #[error("{name}: row {row}, column {column}: {value} is not a number", column = column.trim_matches('`'))]
     NoNumber {
@@ -298,6 +364,7 @@ impl Error {
             | Error::UnclosedQuote { row, .. }
             | Error::RowTooLong { row, .. }
             | Error::NoNumber { row, .. }
+            | Error::NoDate { row, .. }
             | Error::Row { row, .. }
             | Error::Nested { row, .. }
             | Error::Infinite { row, .. }

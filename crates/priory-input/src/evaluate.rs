@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::{iter, mem, panic, thread};
 
+use priory::decide::Decision;
 use priory::evaluate::{
     Evaluation, FoldModel, FoldModels, FoldPart, FoldParts, FoldStatistics, Folds, Holdout, majority_class,
 };
@@ -52,7 +53,7 @@ pub fn evaluate(
     seed: u64,
     work: &Work<'_>,
 ) -> Result<Evaluation> {
-    let tables = Tables { open, schema, work };
+    let tables = Tables { open, schema, purpose: Purpose::Learning, work };
     match split {
         Split::Folds(k) => evaluate_folds(&tables, settings, judging, k, seed),
         Split::Holdout(share) => evaluate_holdout(&tables, settings, judging, share, seed),
@@ -66,10 +67,11 @@ pub fn evaluate(
 /// As for [`evaluate`].
 pub fn evaluate_on(open: OpenTable<'_>, learnt: &Learnt, work: &Work<'_>) -> Result<Evaluation> {
     let test = Test::new(learnt)?;
-    let tables = Tables { open, schema: learnt.statistics.schema(), work };
-    let evaluations =
-        tables.fold(Evaluation::new, |evaluation, batch, _| Ok(test.observe(evaluation, batch)?))?;
-    Ok(merged(evaluations))
+    let tables = Tables { open, schema: learnt.statistics.schema(), purpose: Purpose::Testing, work };
+    let decision = &learnt.settings.decision;
+    let evaluations = tables
+        .fold(|| Evaluation::under(decision), |evaluation, batch, _| Ok(test.observe(evaluation, batch)?))?;
+    Ok(merged(evaluations, decision))
 }
 
 /// Each fold is tested with a model of the others.
@@ -82,7 +84,9 @@ fn evaluate_folds(
 ) -> Result<Evaluation> {
     let (statistics, kept) = count_folds(tables, judging, k, seed)?;
     let mut total = statistics.total()?;
-    let mut evaluation = Evaluation::new();
+    let decision = &settings.decision;
+    check_decision(decision, &total)?;
+    let mut evaluation = Evaluation::under(decision);
     for group in statistics.groups(&total) {
         let model = |fold: usize, total: &mut Statistics| statistics.model(fold, total, settings, judging);
         let models = fold_models(&mut total, group.clone(), tables.work.threads, model)?;
@@ -93,7 +97,8 @@ fn evaluate_folds(
             assigned.iter_mut().for_each(|fold| *fold = fold.filter(|fold| group.contains(fold)));
             Ok(FoldParts::new(batch, &assigned)?)
         };
-        let some = tables.evaluate(&kept, look, |evaluation, parts| models.evaluate(parts, evaluation))?;
+        let some =
+            tables.evaluate(&kept, decision, look, |evaluation, parts| models.evaluate(parts, evaluation))?;
         evaluation.merge(&some);
     }
     Ok(evaluation)
@@ -130,7 +135,9 @@ fn count_folds(
         Ok(rows)
     })?;
     parts.into_iter().try_for_each(gather)?;
-    Ok((all.into_inner().unwrap_or_else(PoisonError::into_inner), kept))
+    let mut all = all.into_inner().unwrap_or_else(PoisonError::into_inner);
+    all.limit_neighbours();
+    Ok((all, kept))
 }
 
 /// The models of some folds, several estimated at once by `model`, which takes a fold away from a total and puts it back.
@@ -187,7 +194,7 @@ fn evaluate_holdout(
         let is_test = holdout.take(turn, |holdout| holdout.assign(batch))?;
         Ok(test_rows(batch, &is_test)?)
     };
-    tables.evaluate(&kept, look, |evaluation, tests| {
+    tables.evaluate(&kept, &settings.decision, look, |evaluation, tests| {
         evaluation.skip(tests.skipped());
         tests.parts().iter().try_for_each(|part| test.observe_part(evaluation, part))
     })
@@ -213,10 +220,20 @@ fn evaluate_leave_one_out(tables: &Tables<'_>, settings: &Settings, judging: Jud
     statistics.check_size()?;
     let mut learnt = Learnt::new(statistics, settings.clone());
     learnt.judge(judging, tables.work.threads)?;
+    let decision = &settings.decision;
+    check_decision(decision, &learnt.statistics)?;
     let look = |batch: &Batch, _: &Turn<'_>| Ok(batch.clone());
     learnt.leave_one_out(|left_out| {
-        tables.evaluate(&kept, look, |evaluation, batch| evaluation.observe_leave_one_out(left_out, batch))
+        tables.evaluate(&kept, decision, look, |evaluation, batch| {
+            evaluation.observe_leave_one_out(left_out, batch)
+        })
     })?
+}
+
+/// Refuses, before rows are scored, a decision that does not go with the classes of all rows.
+fn check_decision(decision: &Decision, all: &Statistics) -> priory::Result<()> {
+    let classes: Vec<String> = all.classes().into_iter().map(|(name, _)| name.to_owned()).collect();
+    decision.check_for(&classes)
 }
 
 /// One model to test, and the class that would be answered without it.
@@ -264,6 +281,7 @@ impl<T> InOrder<T> {
 struct Tables<'a> {
     open: OpenTable<'a>,
     schema: &'a Schema,
+    purpose: Purpose,
     work: &'a Work<'a>,
 }
 
@@ -306,7 +324,7 @@ impl Tables<'_> {
     fn read<S>(&self, mut each: impl FnMut(&Reader) -> Result<Vec<S>>) -> Result<Vec<S>> {
         let mut states = Vec::new();
         for table in (0..).map_while(self.open) {
-            states.extend(each(&table?.reader(self.schema, Purpose::Learning)?)?);
+            states.extend(each(&table?.reader(self.schema, self.purpose)?)?);
         }
         Ok(states)
     }
@@ -338,31 +356,35 @@ impl Tables<'_> {
     fn evaluate<K: Keep>(
         &self,
         kept: &Kept<K>,
+        decision: &Decision,
         look: impl Fn(&Batch, &Turn<'_>) -> Result<K> + Sync,
         step: impl Fn(&mut Evaluation, &K) -> priory::Result<()> + Sync,
     ) -> Result<Evaluation> {
         let evaluations = match kept {
-            Some(kept) => evaluate_kept(kept, self.work, step)?,
+            Some(kept) => evaluate_kept(kept, decision, self.work, step)?,
             None => self.read(|reader| {
-                self.work.fold(reader, Evaluation::new, |evaluation, batch, turn| {
-                    Ok(step(evaluation, &look(batch, turn)?)?)
-                })
+                self.work.fold(
+                    reader,
+                    || Evaluation::under(decision),
+                    |evaluation, batch, turn| Ok(step(evaluation, &look(batch, turn)?)?),
+                )
             })?,
         };
-        Ok(merged(evaluations))
+        Ok(merged(evaluations, decision))
     }
 }
 
 /// All evaluations together.
-fn merged(evaluations: Vec<Evaluation>) -> Evaluation {
+fn merged(evaluations: Vec<Evaluation>, decision: &Decision) -> Evaluation {
     let mut evaluations = evaluations.into_iter();
-    let mut all = evaluations.next().unwrap_or_default();
+    let mut all = evaluations.next().unwrap_or_else(|| Evaluation::under(decision));
     evaluations.for_each(|evaluation| all.merge(&evaluation));
     all
 }
 
 fn evaluate_kept<K: Keep>(
     kept: &[K],
+    decision: &Decision,
     work: &Work<'_>,
     step: impl Fn(&mut Evaluation, &K) -> priory::Result<()> + Sync,
 ) -> Result<Vec<Evaluation>> {
@@ -370,7 +392,7 @@ fn evaluate_kept<K: Keep>(
     work.watch.begin(Some(all as u64));
     let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let share = || {
-        let mut evaluation = Evaluation::new();
+        let mut evaluation = Evaluation::under(decision);
         while let Some(item) = kept.get(next.fetch_add(1, Ordering::Relaxed)) {
             step(&mut evaluation, item)?;
             let done = done.fetch_add(item.memory(), Ordering::Relaxed) + item.memory();

@@ -1,6 +1,7 @@
 //! How a table is written: what the user says, and else what its name and its first bytes say.
 
 use std::path::Path;
+use std::time::Duration;
 
 use crate::documents::LineFormat;
 use crate::error::Result;
@@ -15,8 +16,8 @@ use crate::{delimited, json, svmlight};
 pub struct ReadOptions {
     /// The format. If none is given, the name and the first bytes tell.
     pub input_format: Option<InputFormat>,
-    /// The character between fields of delimited text. If none is given, it is a tab for files named `.tsv` or `.tab`
-    /// and for tables whose first line has a tab and no comma, otherwise a comma.
+    /// The character between fields of delimited text. If none is given, it is a tab for files named `.tsv` or `.tab`, and
+    /// otherwise the one among comma, semicolon, tab and bar that suits the header and the first rows.
     pub delimiter: Option<u8>,
     /// Lines of delimited text that begin with this character are skipped.
     pub comment: Option<u8>,
@@ -28,6 +29,9 @@ pub struct ReadOptions {
     pub columns: Option<usize>,
     /// What to do with words in a column of numbers.
     pub bad_values: BadValues,
+    /// A pipe that gives nothing for so long is not waited for: the rows that have come are handed out. If nothing is said,
+    /// rows are handed out when there are many of them.
+    pub patience: Option<Duration>,
 }
 
 impl Default for ReadOptions {
@@ -40,6 +44,7 @@ impl Default for ReadOptions {
             encoding: Encoding::default(),
             columns: None,
             bad_values: BadValues::default(),
+            patience: None,
         }
     }
 }

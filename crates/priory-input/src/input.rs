@@ -42,6 +42,10 @@ pub(crate) trait TextFormat: Send {
     /// The first rows of the columns with these names, at least one. They will be read again.
     fn sample(&self, source: &mut Source, header: &[String], rows: usize) -> Result<Sample>;
 
+    /// Appends rows from a piece of the table further in, which begins with a line, at most this many; none if it cannot be
+    /// told where records begin.
+    fn sample_piece(&self, _piece: &[u8], _header: &[String], _rows: usize, _sample: &mut Sample) {}
+
     /// The header under which a schema finds its columns, if it is another one.
     fn widened(&self, _header: &[String], _schema: &Schema) -> Option<Vec<String>> {
         None

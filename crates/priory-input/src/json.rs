@@ -15,7 +15,8 @@ use std::sync::Arc;
 
 use priory::batch::MISSING;
 use priory::infer::Stored;
-use priory::{Batch, BatchColumn, CategoryColumn, TextColumn};
+use priory::written::Written;
+use priory::{Batch, BatchColumn, CategoryColumn, Column, Schema, TextColumn};
 
 use crate::error::{Error, Result, shown};
 use crate::format::ReadOptions;
@@ -80,12 +81,14 @@ pub(crate) fn open(source: &mut Source, _: Option<&str>, _: &ReadOptions) -> Res
     source.limit_cells(columns.len());
     let columns = columns.into_iter();
     let (header, stored) = columns.map(|column| (column.name, column.stored.unwrap_or(Stored::Text))).unzip();
-    Ok((header, Box::new(JsonLines { stored })))
+    Ok((header, Box::new(JsonLines { stored, is_hurried: source.is_hurried() })))
 }
 
 /// JSON lines whose values are of these types, as far as the beginning shows.
 struct JsonLines {
     stored: Vec<Stored>,
+    /// Whether the beginning is no more than what had come when the table was opened.
+    is_hurried: bool,
 }
 
 impl TextFormat for JsonLines {
@@ -95,6 +98,25 @@ impl TextFormat for JsonLines {
 
     fn sample(&self, source: &mut Source, header: &[String], rows: usize) -> Result<Sample> {
         sample(source, header, rows)
+    }
+
+    fn sample_piece(&self, piece: &[u8], header: &[String], rows: usize, sample: &mut Sample) {
+        let Ok(text) = std::str::from_utf8(piece) else { return };
+        let positions = Positions::new(header);
+        let mut scanner = Scanner { text, at: 0 };
+        let most = sample.rows + rows;
+        let read = append_rows(&mut scanner, &positions, most, sample);
+        sample.places += usize::from(read.is_ok());
+    }
+
+    /// Rows that come later may have what the first did not.
+    fn widened(&self, header: &[String], schema: &Schema) -> Option<Vec<String>> {
+        let names = schema.columns.iter().map(Column::source);
+        let new: Vec<String> = names
+            .filter(|name| self.is_hurried && !header.iter().any(|known| known == name))
+            .map(String::from)
+            .collect();
+        (!new.is_empty()).then(|| header.iter().cloned().chain(new).collect())
     }
 
     fn parser(&self, plan: &Arc<Plan>) -> Box<dyn TextParser> {
@@ -136,29 +158,44 @@ fn common(a: Stored, b: Stored) -> Stored {
 fn sample(source: &mut Source, header: &[String], rows: usize) -> Result<Sample> {
     let mut sample = Sample::new(header.len());
     let positions = Positions::new(header);
-    let mut scratch = String::new();
-    let mut key_scratch = String::new();
     source.look_ahead(Sample::MOST_BYTES, |name, block| {
         let text = checked_text(name, block)?;
         let before = sample.rows;
         let mut scanner = Scanner { text, at: 0 };
-        while sample.rows < rows && scanner.find_object() {
-            sample.columns.iter_mut().for_each(|values| values.push(None));
-            let mut guess = 0;
-            let scanned = scanner.object(|key, value| {
-                let found = positions.find(key.written(text, &mut key_scratch), &mut guess);
-                if let Some(position) = found.filter(|_| value.kind != Kind::Absent) {
-                    sample.columns[position][sample.rows] =
-                        Some(value.written(text, &mut scratch).to_owned());
-                }
-                Ok(())
-            });
-            scanned.map_err(|flaw| flaw.in_row(name, (1 + sample.rows - before) as u64, text))?;
-            sample.rows += 1;
-        }
+        append_rows(&mut scanner, &positions, rows, &mut sample)
+            .map_err(|flaw| flaw.in_row(name, (1 + sample.rows - before) as u64, text))?;
         Ok((sample.rows as u64, sample.rows < rows))
     })?;
     Ok(sample)
+}
+
+/// Appends objects to a sample until it has this many rows. What was read of an object with a flaw is taken away again.
+fn append_rows(
+    scanner: &mut Scanner<'_>,
+    positions: &Positions,
+    rows: usize,
+    sample: &mut Sample,
+) -> std::result::Result<(), Flaw> {
+    let (mut scratch, mut key_scratch) = (String::new(), String::new());
+    let text = scanner.text;
+    while sample.rows < rows && scanner.find_object() {
+        sample.columns.iter_mut().for_each(|values| values.push(None));
+        let mut guess = 0;
+        let row = sample.rows;
+        let scanned = scanner.object(|key, value| {
+            let found = positions.find(key.written(text, &mut key_scratch), &mut guess);
+            if let Some(position) = found.filter(|_| value.kind != Kind::Absent) {
+                sample.columns[position][row] = Some(value.written(text, &mut scratch).to_owned());
+            }
+            Ok(())
+        });
+        if let Err(flaw) = scanned {
+            sample.columns.iter_mut().for_each(|values| values.truncate(row));
+            return Err(flaw);
+        }
+        sample.rows += 1;
+    }
+    Ok(())
 }
 
 /// Where the columns are in the header. Most objects have their keys in the same order.
@@ -224,14 +261,18 @@ impl TextParser for JsonParser {
         let plan = Arc::clone(&self.plan);
         let text = checked_text(&plan.name, block)?;
         let flaw = self.scan(text, batch);
-        self.fill_categories(text, plan.target, batch.rows, &mut batch.classes)?;
+        self.fill_categories(text, plan.target, None, batch.rows, &mut batch.classes)?;
         for (feature, (column, &position)) in batch.columns.iter_mut().zip(&plan.features).enumerate() {
             match column {
                 BatchColumn::Text(column) => {
                     self.fill_documents(text, position, feature, batch.rows, column)?
                 }
-                BatchColumn::Category(column) => self.fill_categories(text, position, batch.rows, column)?,
-                BatchColumn::Number(values) => self.fill_numbers(text, position, batch.rows, values)?,
+                BatchColumn::Category(column) => {
+                    self.fill_categories(text, position, Some(feature), batch.rows, column)?;
+                }
+                BatchColumn::Number(values) => {
+                    self.fill_numbers(text, position, feature, batch.rows, values)?;
+                }
             }
         }
         self.fill_weights(text, batch)?;
@@ -289,6 +330,7 @@ impl JsonParser {
         &self,
         text: &str,
         position: Option<usize>,
+        feature: Option<usize>,
         rows: usize,
         column: &mut CategoryColumn,
     ) -> Result<()> {
@@ -309,8 +351,14 @@ impl JsonParser {
                 Some(code) => code,
                 None => {
                     let written = value.written(text, &mut scratch);
-                    let missing = self.plan.missing.contains(written);
-                    let code = if missing { MISSING } else { column.values.intern(written) as u32 + 1 };
+                    let value = match feature.filter(|&feature| self.plan.written[feature].is_some()) {
+                        None => Some(written).filter(|written| !self.plan.missing.contains(written)),
+                        Some(feature) => match self.plan.category(feature, written) {
+                            Ok(value) => value,
+                            Err(bad) => self.plan.bad_value(bad, row, position, written).map(|_| None)?,
+                        },
+                    };
+                    let code = value.map_or(MISSING, |value| column.values.intern(value) as u32 + 1);
                     recent.keep(spelling, code);
                     code
                 }
@@ -347,6 +395,7 @@ impl JsonParser {
         &self,
         text: &str,
         position: Option<usize>,
+        feature: usize,
         rows: usize,
         values: &mut Vec<f64>,
     ) -> Result<()> {
@@ -354,18 +403,31 @@ impl JsonParser {
             values.resize(rows, f64::NAN);
             return Ok(());
         };
-        let mut scratch = String::new();
+        let (mut scratch, mut digits) = (String::new(), String::new());
+        let is_plain = self.plan.written[feature].is_none();
+        let is_date = matches!(self.plan.written[feature], Some(Written::Date(_)));
+        let any_number = !self.plan.missing.has_number;
         for (row, value) in self.column(position, rows).enumerate() {
             let number = match value.kind {
                 Kind::Absent => f64::NAN,
                 Kind::True => 1.0,
                 Kind::False => 0.0,
                 _ => match fast_float2::parse::<f64, _>(value.raw(text)) {
-                    Ok(number) if number.is_finite() && !self.plan.missing.has_number => number,
+                    // What JSON calls a number is plain, however numbers in quotes are written.
+                    Ok(number)
+                        if number.is_finite()
+                            && any_number
+                            && (is_plain || value.kind == Kind::Number && !is_date) =>
+                    {
+                        number
+                    }
                     _ => {
                         self.check_scalar(value, row, position)?;
                         let written = value.written(text, &mut scratch);
-                        let number = self.plan.number(written);
+                        let number = match value.kind {
+                            Kind::Number if !is_date => self.plan.plain_number(written),
+                            _ => self.plan.number(feature, written, &mut digits),
+                        };
                         number.or_else(|bad| self.plan.bad_value(bad, row, position, written))?
                     }
                 },

@@ -1,5 +1,7 @@
 //! Columns of a table that pass through as they are, beside the batches that are made of its rows.
 
+use priory::{Interval, Scores};
+
 /// A column of strings as they are in the table, one after the other.
 #[derive(Debug, Clone, Default)]
 pub struct KeptColumn {
@@ -30,4 +32,19 @@ impl KeptColumn {
         self.ends.clear();
         self.missing.clear();
     }
+}
+
+/// What is to be written of some rows.
+#[derive(Debug, Clone, Copy)]
+pub struct Predictions<'a> {
+    /// The columns that pass through.
+    pub kept: &'a [KeptColumn],
+    /// The scores of the rows.
+    pub scores: &'a Scores,
+    /// What is answered for each: the position of a class, or the one after the last.
+    pub answers: &'a [usize],
+    /// How far the probabilities could be off, if that is wanted.
+    pub interval: Option<&'a Interval>,
+    /// log P(x), if that is wanted.
+    pub log_evidence: Option<&'a [f64]>,
 }

@@ -26,9 +26,11 @@
 
 #[cfg(feature = "arrow")]
 mod arrow;
+mod costs;
 mod csv;
 mod decimal;
 mod delimited;
+mod delimiter;
 mod documents;
 mod error;
 mod evaluate;
@@ -37,6 +39,7 @@ mod input;
 mod json;
 mod kept;
 mod marks;
+mod merge;
 mod parallel;
 mod pseudocounts;
 mod reader;
@@ -53,15 +56,19 @@ mod unpack;
 mod work;
 
 #[cfg(feature = "arrow")]
-pub use arrow::{PredictedRows, PredictionColumns, PredictionFile, RecordBatches};
+pub use arrow::{
+    PredictedRows, PredictionColumns, PredictionFile, RecordBatches, RowReader, RowValue, WholeNumbers,
+};
+pub use costs::read_costs;
 pub use error::{Error, Result};
 pub use evaluate::{OpenTable, Split, evaluate, evaluate_on};
 pub use format::{Encoding, InputFormat, ReadOptions};
-pub use kept::KeptColumn;
+pub use kept::{KeptColumn, Predictions};
+pub use merge::Merged;
 pub use parallel::{Turn, fold};
 pub use pseudocounts::read_pseudocounts;
 pub use reader::{BadValues, Batches, Reader, Worker};
 pub use sample::{ColumnInfo, Sample};
 pub use table::{Purpose, Table};
-pub use understand::{Hints, Understood, apply_families};
+pub use understand::{Hints, Understood, apply_families, check_kinds};
 pub use work::{Watch, Work};

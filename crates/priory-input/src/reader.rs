@@ -3,11 +3,14 @@
 //! Blocks are handed out one at a time under a lock, which is quick, and parsed outside it, which takes long. So any
 //! number of threads can read one table in bounded memory, without knowing of each other.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use priory::{Batch, Schema, TextColumn};
+use priory::batch::MISSING;
+use priory::infer::is_missing_word;
+use priory::written::{Bins, Written};
+use priory::{Batch, CategoryColumn, Schema, TextColumn};
 
 use crate::error::{Error, Result, shown, shown_list};
 use crate::input::{Block, Input, Parser};
@@ -34,6 +37,10 @@ pub(crate) struct Plan {
     pub(crate) target: Option<usize>,
     pub(crate) weight: Option<usize>,
     pub(crate) features: Vec<Option<usize>>,
+    /// The intervals that are the classes, if the target is a number.
+    bins: Option<(Bins, Vec<f64>, Vec<String>)>,
+    /// How the features are written that are not written plainly.
+    pub(crate) written: Vec<Option<Written>>,
     /// How the features that are text are read.
     pub(crate) tokenizers: Vec<Option<Tokenizer>>,
     /// The positions of the columns that only pass through; they may be among the others as well.
@@ -41,10 +48,14 @@ pub(crate) struct Plan {
     /// How many rows a batch may have, whatever its columns.
     pub(crate) most_rows: usize,
     pub(crate) missing: MissingSpellings,
+    /// Whether words such as `N/A` mean missing in columns of numbers.
+    missing_words: bool,
     bad_values: BadValues,
     bad_values_met: AtomicU64,
     missing_columns: Vec<String>,
+    missing_weight: Option<String>,
     surplus_columns: Vec<String>,
+    renamed_columns: Vec<(String, String)>,
 }
 
 impl Plan {
@@ -54,19 +65,24 @@ impl Plan {
         let positions: HashMap<&str, usize> = header.iter().map(String::as_str).zip(0..).collect();
         let find = |name: &str| positions.get(name).copied();
         let (mut target, mut weight) = (None, None);
-        if purpose == Purpose::Learning {
+        if purpose != Purpose::Scoring {
             target = Some(table.column("target", &schema.target)?);
-            weight = schema.weight.as_ref().map(|name| table.column("weight", name)).transpose()?;
+            weight = match &schema.weight {
+                Some(name) if purpose == Purpose::Learning => Some(table.column("weight", name)?),
+                name => name.as_ref().and_then(|name| find(name)),
+            };
         }
-        let features: Vec<Option<usize>> = schema.columns.iter().map(|column| find(&column.name)).collect();
+        let features: Vec<Option<usize>> =
+            schema.columns.iter().map(|column| find(column.source())).collect();
         let mut missing_columns = Vec::new();
         for (column, _) in schema.columns.iter().zip(&features).filter(|(_, found)| found.is_none()) {
             if purpose == Purpose::Learning {
-                table.column("feature", &column.name)?;
+                table.column("feature", column.source())?;
             }
-            missing_columns.push(column.name.clone());
+            missing_columns.push(column.source().to_owned());
         }
-        if !features.is_empty() && missing_columns.len() == features.len() {
+        missing_columns.dedup();
+        if !features.is_empty() && features.iter().all(Option::is_none) {
             return Err(Error::NoFeatures { name: table.name().into(), header: shown_list(header) });
         }
         let tokenizers = schema.columns.iter().map(|column| {
@@ -87,27 +103,97 @@ impl Plan {
             target,
             weight,
             features,
+            bins: schema
+                .bins
+                .as_ref()
+                .filter(|_| target.is_some())
+                .and_then(|bins| bins.numbers().map(|edges| (bins.clone(), edges, bins.names()))),
+            written: schema.columns.iter().map(|column| column.written.clone()).collect(),
             tokenizers,
             kept: table.kept().to_vec(),
             most_rows: table.most_rows(),
             missing: MissingSpellings::new(&schema.missing),
+            missing_words: schema.knows_missing_words(),
             bad_values: table.options().bad_values,
             bad_values_met: AtomicU64::new(0),
             missing_columns,
+            missing_weight: schema.weight.clone().filter(|_| purpose == Purpose::Testing && weight.is_none()),
             surplus_columns,
+            renamed_columns: table.renamed().to_vec(),
         })
     }
 
+    /// The number that a value of a feature stands for, however it is written; NaN if it is missing.
+    pub(crate) fn number(
+        &self,
+        feature: usize,
+        spelling: &str,
+        scratch: &mut String,
+    ) -> std::result::Result<f64, BadNumber> {
+        match &self.written[feature] {
+            Some(_) if self.missing.contains(spelling) => Ok(f64::NAN),
+            Some(written) => match (written.number(spelling, scratch), written) {
+                (Some(number), _) => Ok(number),
+                (None, Written::Date(_)) => self.no_number(spelling).map_err(|_| BadNumber::NoDate),
+                (None, _) => self.no_number(spelling),
+            },
+            None => self.plain_number(spelling),
+        }
+    }
+
     /// The number that a spelling stands for, NaN if it is missing; the spelling was not an ordinary number.
-    pub(crate) fn number(&self, spelling: &str) -> std::result::Result<f64, BadNumber> {
+    pub(crate) fn plain_number(&self, spelling: &str) -> std::result::Result<f64, BadNumber> {
         if self.missing.contains(spelling) {
             return Ok(f64::NAN);
         }
         match fast_float2::parse::<f64, _>(spelling.trim()) {
             Ok(value) if value.is_infinite() => Err(BadNumber::Infinite),
             Ok(value) => Ok(value),
-            Err(_) => Err(BadNumber::NoNumber),
+            Err(_) => self.no_number(spelling),
         }
+    }
+
+    /// Puts the numbers of the target, which were read as they are written, into their intervals.
+    fn put_into_bins(&self, classes: &mut CategoryColumn) -> Result<()> {
+        let (Some((bins, edges, names)), Some(position)) = (&self.bins, self.target) else { return Ok(()) };
+        let CategoryColumn { values, mut codes } = std::mem::take(classes);
+        let mut scratch = String::new();
+        let mut binned = vec![MISSING];
+        for (id, value) in values.names().enumerate() {
+            let number = match &bins.written {
+                Some(style) => style.read(value, &mut scratch).map_or_else(|| self.no_number(value), Ok),
+                None => self.plain_number(value),
+            };
+            let number = number.or_else(|bad| {
+                let row = codes.iter().position(|&code| code as usize == id + 1).unwrap_or_default();
+                self.bad_value(bad, row, position, value)
+            })?;
+            let name = (!number.is_nan()).then(|| &names[edges.partition_point(|&edge| edge <= number)]);
+            binned.push(name.map_or(MISSING, |name| classes.values.intern(name) as u32 + 1));
+        }
+        codes.iter_mut().for_each(|code| *code = binned[*code as usize]);
+        classes.codes = codes;
+        Ok(())
+    }
+
+    /// The category that a value of a feature stands for that is not written plainly; `None` if it is missing.
+    pub(crate) fn category<'v>(
+        &'v self,
+        feature: usize,
+        spelling: &'v str,
+    ) -> std::result::Result<Option<&'v str>, BadNumber> {
+        let is_missing = self.missing.contains(spelling) || self.missing_words && is_missing_word(spelling);
+        match &self.written[feature] {
+            _ if is_missing => Ok(None),
+            Some(written) => written.category(spelling).map(Some).ok_or(BadNumber::NoDate),
+            None => Ok(Some(spelling)),
+        }
+    }
+
+    /// A value that is no number may be a word for that.
+    fn no_number(&self, spelling: &str) -> std::result::Result<f64, BadNumber> {
+        let is_missing = self.missing_words && is_missing_word(spelling);
+        if is_missing { Ok(f64::NAN) } else { Err(BadNumber::NoNumber) }
     }
 
     /// Deals with a value that is not a number. The row is counted from 0 in its block.
@@ -121,6 +207,7 @@ impl Plan {
         let (column, value) = (shown(&self.header[position]), shown(value));
         Err(match bad {
             BadNumber::NoNumber => Error::NoNumber { name, row, column, value },
+            BadNumber::NoDate => Error::NoDate { name, row, column, value },
             BadNumber::Infinite => Error::Infinite { name, row, column, value },
         })
     }
@@ -165,6 +252,7 @@ impl Plan {
 /// Why a value is not a number that can be counted.
 pub(crate) enum BadNumber {
     NoNumber,
+    NoDate,
     Infinite,
 }
 
@@ -174,8 +262,37 @@ pub struct Reader {
     size: Option<u64>,
     empty: Batch,
     blocks: Mutex<Blocks>,
-    /// How many rows each block had, for the blocks that were parsed.
-    rows: Mutex<Vec<u64>>,
+    rows: Mutex<RowCounts>,
+}
+
+/// How many rows each block had, for the blocks that were parsed.
+#[derive(Default)]
+struct RowCounts {
+    /// Blocks so long ago that nobody asks for them one by one: how many, and what they had together.
+    old_blocks: usize,
+    old_rows: u64,
+    recent: VecDeque<u64>,
+}
+
+impl RowCounts {
+    /// No thread is as many blocks behind the others. A stream may go on for ever.
+    const MOST: usize = 1 << 16;
+
+    fn note(&mut self, block: usize, rows: u64) {
+        let place = block.saturating_sub(self.old_blocks);
+        if self.recent.len() <= place {
+            self.recent.resize(place + 1, 0);
+        }
+        self.recent[place] = rows;
+        while self.recent.len() > Self::MOST {
+            self.old_rows += self.recent.pop_front().unwrap_or(0);
+            self.old_blocks += 1;
+        }
+    }
+
+    fn before(&self, block: usize) -> u64 {
+        self.old_rows + self.recent.iter().take(block.saturating_sub(self.old_blocks)).sum::<u64>()
+    }
 }
 
 /// The part of the table that has not been handed out yet.
@@ -193,7 +310,7 @@ impl Reader {
         input.prepare(&plan, schema)?;
         let size = input.size();
         let blocks = Mutex::new(Blocks { input, next: 0, ended: false });
-        Ok(Reader { plan, size, empty: Batch::new(schema), blocks, rows: Mutex::new(Vec::new()) })
+        Ok(Reader { plan, size, empty: Batch::new(schema), blocks, rows: Mutex::default() })
     }
 
     /// A worker, with which one thread reads its share of the table.
@@ -229,9 +346,19 @@ impl Reader {
         &self.plan.missing_columns
     }
 
+    /// The column of weights, if rows to be tested on should have some and the table has no such column.
+    pub fn missing_weight(&self) -> Option<&str> {
+        self.plan.missing_weight.as_deref()
+    }
+
     /// The columns of the table that the schema does not have.
     pub fn surplus_columns(&self) -> &[String] {
         &self.plan.surplus_columns
+    }
+
+    /// The names that the header has twice, and what the later columns are called instead.
+    pub fn renamed_columns(&self) -> &[(String, String)] {
+        &self.plan.renamed_columns
     }
 
     /// How many values were taken as missing because they are not of their column's kind.
@@ -251,8 +378,7 @@ impl Reader {
 
     /// How many rows the blocks before this one have; all of them must have been parsed.
     pub(crate) fn rows_before(&self, block: usize) -> u64 {
-        let rows = held(&self.rows);
-        rows[..block.min(rows.len())].iter().sum()
+        held(&self.rows).before(block)
     }
 
     /// Takes the next block and returns its number, if there is one left. After an error there is none, because the
@@ -292,16 +418,9 @@ impl Reader {
         state.kept.iter_mut().for_each(KeptColumn::clear);
         let Some(block) = self.next_block(&mut state.block)? else { return Ok(None) };
         let filled = state.parser.fill(&state.block, batch, &mut state.kept);
-        self.note_rows(block, batch.rows);
+        let filled = filled.and_then(|()| self.plan.put_into_bins(&mut batch.classes));
+        held(&self.rows).note(block, batch.rows as u64);
         filled.map(|()| Some(block)).map_err(|error| InBlock { block, error })
-    }
-
-    fn note_rows(&self, block: usize, count: usize) {
-        let mut rows = held(&self.rows);
-        if rows.len() <= block {
-            rows.resize(block + 1, 0);
-        }
-        rows[block] = count as u64;
     }
 }
 

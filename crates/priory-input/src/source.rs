@@ -93,9 +93,19 @@ impl Source {
         self.bytes.count()
     }
 
+    /// Whether the bytes are not those of the file.
+    pub(crate) fn is_packed(&self) -> bool {
+        self.bytes.is_packed()
+    }
+
     /// Whether everything was read when the beginning was.
     pub(crate) fn is_short(&self) -> bool {
         self.ended
+    }
+
+    /// Whether rows are to be handed out as they come.
+    pub(crate) fn is_hurried(&self) -> bool {
+        self.bytes.is_hurried()
     }
 
     /// Says where records end, before the first is taken.
@@ -151,7 +161,7 @@ impl Source {
         let mut blocks = Vec::new();
         let (mut seen, mut rows) = (0, 0);
         let mut outcome = Ok(true);
-        while seen < bytes && matches!(outcome, Ok(true)) {
+        while seen < bytes && matches!(outcome, Ok(true)) && !(seen > 0 && self.bytes.is_slow()) {
             let mut block = Vec::new();
             outcome = self.next_block(&mut block).and_then(|found| {
                 if !found {
@@ -234,14 +244,19 @@ impl Source {
         *block = self.returned.pop_front().unwrap_or_default();
     }
 
-    /// Reads until the block has this many bytes or the source ends. The last line gets a line end if it has none.
+    /// Reads until the block has this many bytes, the source ends, or a pipe gives nothing and there is a record. The last line gets a line end if it has none.
     fn read_up_to(&mut self, size: usize, block: &mut Vec<u8>) -> Result<()> {
         if self.ended || block.len() >= size {
             return Ok(());
         }
         let lacking = size - block.len();
         block.reserve(lacking + 1);
-        if self.bytes.read_into(block, lacking)? < lacking {
+        let framing = self.framing;
+        let has_a_record = |block: &[u8]| {
+            let records = &block[..framing.end_of_whole_records(block, usize::MAX)];
+            !without_blank_end(records).is_empty()
+        };
+        if self.bytes.read_some(block, lacking, has_a_record)? {
             self.ended = true;
             if block.last().is_some_and(|&byte| byte != b'\n') {
                 block.push(b'\n');

@@ -32,6 +32,15 @@ pub fn read_bytes(path: impl AsRef<Path>) -> Result<Vec<u8>> {
     fs::read(path).map_err(|cause| failed(path, "read", cause))
 }
 
+/// Whether a file looks like a model: a length of less than 4 GiB in eight bytes, and then an opening brace. No table begins so.
+pub fn is_model(path: impl AsRef<Path>) -> bool {
+    let mut beginning = [0; 9];
+    let path = path.as_ref();
+    let is_file = fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
+    let mut read = || File::open(path).and_then(|mut file| file.read_exact(&mut beginning));
+    is_file && read().is_ok() && beginning[4..] == *b"\0\0\0\0{"
+}
+
 /// What a model file holds.
 ///
 /// # Errors

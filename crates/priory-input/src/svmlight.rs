@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use priory::batch::MISSING;
 use priory::infer::Stored;
+use priory::written::Written;
 use priory::{Batch, BatchColumn, Kind, Schema};
 
 use crate::csv::MOST_COLUMNS;
@@ -70,15 +71,15 @@ impl TextFormat for Svmlight {
     }
 
     fn check(&self, plan: &Plan, schema: &Schema) -> Result<()> {
-        let mut features = schema.columns.iter().zip(&plan.features);
-        match features.find(|(column, found)| column.kind == Kind::Text && found.is_some()) {
-            None => Ok(()),
-            Some((column, _)) => Err(Error::ColumnType {
-                name: plan.name.clone(),
-                column: shown(&column.name),
-                what: "numbers, and no text",
-            }),
+        for (column, _) in schema.columns.iter().zip(&plan.features).filter(|(_, found)| found.is_some()) {
+            let what = match (column.kind, &column.written) {
+                (Kind::Text, _) => "numbers, and no text",
+                (_, None | Some(Written::Number(_))) => continue,
+                (_, Some(_)) => "numbers, and no dates or words",
+            };
+            return Err(Error::ColumnType { name: plan.name.clone(), column: shown(&column.name), what });
         }
+        Ok(())
     }
 
     fn parser(&self, plan: &Arc<Plan>) -> Box<dyn TextParser> {
@@ -193,11 +194,11 @@ impl SvmlightParser {
         let label = read_row(line, |index, value| {
             if index > width {
                 // Only what is learnt from must be complete.
-                return if plan.purpose == Purpose::Scoring {
+                return if plan.purpose != Purpose::Learning {
                     Ok(())
                 } else {
                     Err(format!(
-                        "has index {index}, but the beginning of the file goes up to {width} only; say how many columns there are with --columns"
+                        "has index {index}, but the beginning of the file goes up to {width} only; say how many columns there are"
                     ))
                 };
             }
@@ -222,7 +223,7 @@ impl SvmlightParser {
                 BatchColumn::Number(values) => {
                     let number = match fast_float2::parse::<f64, _>(value) {
                         Ok(number) if number.is_finite() && !plan.missing.has_number => Ok(number),
-                        _ => plan.number(value),
+                        _ => plan.plain_number(value),
                     };
                     values[row] = number.or_else(|bad| plan.bad_value(bad, row, position, value))?;
                 }
@@ -299,9 +300,11 @@ fn parse_index(index: &str) -> std::result::Result<usize, String> {
 
 fn check_asked(index: usize, columns: Option<usize>) -> std::result::Result<(), String> {
     match columns {
-        Some(columns) if index > columns => Err(format!("has index {index}, but --columns says {columns}")),
+        Some(columns) if index > columns => {
+            Err(format!("has index {index}, but there are {columns} columns"))
+        }
         None if index > MOST_UNASKED => Err(format!(
-            "has index {index}; if there are more than {MOST_UNASKED} columns, say how many with --columns"
+            "has index {index}; if there are more than {MOST_UNASKED}, say how many columns there are"
         )),
         _ => Ok(()),
     }

@@ -1,14 +1,18 @@
 //! A table that was opened: its header, and what can be done with it.
 
+use std::collections::{HashMap, HashSet};
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::sync::Arc;
+use std::time::Duration;
 
-use memchr::memchr;
+use memchr::{memchr, memrchr};
 use priory::Schema;
 
 #[cfg(feature = "arrow")]
 use crate::arrow::{ArrowRows, ArrowStream, ParquetFile, RecordBatches};
-use crate::documents::{CLASS, Files, TEXT, adopted};
+use crate::delimiter::CANDIDATES;
+use crate::documents::{CLASS, Files, PATH, TEXT, adopted};
 use crate::error::{Error, Result, shown, shown_list};
 use crate::format::{Encoding, Opening, ReadOptions, extension, likely_format};
 use crate::input::Input;
@@ -16,13 +20,16 @@ use crate::reader::{Batches, Reader};
 use crate::sample::{ColumnInfo, Sample};
 use crate::source::{Limits, Source};
 use crate::tar::is_tar;
-use crate::unpack::Bytes;
+use crate::unpack::{Bytes, Pipe};
 
 /// What the rows are read for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
     /// To be learnt, forgotten or judged: target, weight and every feature must be there.
     Learning,
+    /// To be tested on by a model that has learnt other rows: the target must be there. Without the column of weights, rows weigh
+    /// one; a feature that is not there is missing in every row.
+    Testing,
     /// To be scored: target and weight are not looked at, and a feature that is not there is missing in every row.
     Scoring,
 }
@@ -37,6 +44,10 @@ pub struct Table {
     input: Input,
     options: ReadOptions,
     header: Vec<String>,
+    /// Where it is, if it is a file.
+    path: Option<String>,
+    /// The names that occurred twice, and what the later ones are called instead.
+    renamed: Vec<(String, String)>,
     /// The positions of the columns that only pass through.
     kept: Vec<usize>,
     /// How many rows a batch may have, if that was set.
@@ -47,39 +58,48 @@ impl Table {
     /// Opens a file, or the standard input if the path is `-`.
     ///
     /// # Errors
-    /// If the file cannot be read, is not a table, or has no header with distinct names.
+    /// If the file cannot be read, is not a table, or has no header.
     pub fn open(path: &str, options: &ReadOptions) -> Result<Table> {
         if path == "-" {
-            return Table::from_reader("standard input", io::stdin(), options);
+            return match (options.patience, standard_input()) {
+                (Some(patience), Some(file)) => {
+                    Table::from_pipe("standard input", None, file, patience, options)
+                }
+                _ => Table::from_reader("standard input", io::stdin(), options),
+            };
         }
         let opened = File::open(path).and_then(|file| Ok((file.metadata()?, file)));
         let (metadata, file) =
             opened.map_err(|cause| Error::File { name: path.into(), action: "opened", cause })?;
         if metadata.is_dir() {
-            let input = Input::Files(Files::folder(path, options.encoding)?);
-            return Ok(Table {
-                input,
-                options: *options,
-                header: vec![CLASS.into(), TEXT.into()],
-                kept: Vec::new(),
-                most_rows: None,
-            });
+            return Ok(Table::of_files(Files::folder(path, options.encoding)?, options));
         }
         let size = metadata.is_file().then_some(metadata.len());
         #[cfg(feature = "arrow")]
         if size.is_some() && ParquetFile::is_meant(&file, options.input_format) {
             let (file, header) = ParquetFile::open(path, file)?;
-            check_header(path, &header)?;
-            return Ok(Table {
-                input: Input::Parquet(file),
-                options: *options,
-                header,
-                kept: Vec::new(),
-                most_rows: None,
-            });
+            return Table::opened(Input::Parquet(file), header, options);
+        }
+        if let (Some(patience), None) = (options.patience, size) {
+            return Table::from_pipe(path, extension(path).as_deref(), file, patience, options);
         }
         let bytes = Bytes::new(path.into(), size, Box::new(file), options.encoding)?;
-        Table::new(bytes, extension(path).as_deref(), options, Limits::USUAL)
+        let table = Table::new(bytes, extension(path).as_deref(), options, Limits::USUAL)?;
+        Ok(Table { path: size.map(|_| path.to_owned()), ..table })
+    }
+
+    /// A table from a pipe, whose rows are handed out as they come.
+    fn from_pipe(
+        name: &str,
+        extension: Option<&str>,
+        file: File,
+        patience: Duration,
+        options: &ReadOptions,
+    ) -> Result<Table> {
+        let file = Arc::new(file);
+        let mut bytes = Bytes::new(name.into(), None, Box::new(Arc::clone(&file)), options.encoding)?;
+        bytes.hurry(Pipe { file, patience }, options.encoding);
+        Table::new(bytes, extension, options, Limits::USUAL)
     }
 
     /// A table from anything that can be read; messages call it `name`.
@@ -107,8 +127,13 @@ impl Table {
         options: &ReadOptions,
     ) -> Result<Table> {
         let (rows, header) = ArrowRows::new(name, schema, batches);
-        check_header(name, &header)?;
-        Ok(Table { input: Input::Memory(rows), options: *options, header, kept: Vec::new(), most_rows: None })
+        let table = Table::opened(Input::Memory(rows), header, options)?;
+        match table.renamed.first() {
+            None => Ok(table),
+            Some((column, _)) => {
+                Err(Error::DuplicateColumn { name: name.into(), role: "", column: shown(column) })
+            }
+        }
     }
 
     /// As [`Table::from_reader`], but in blocks of this many bytes and batches of this many rows. Only there for fuzzing.
@@ -138,6 +163,9 @@ impl Table {
         let is_archive = is_tar(beginning);
         let format = options.input_format.unwrap_or_else(|| likely_format(extension, beginning));
         let name = bytes.name.clone();
+        if !matches!(format.opening(), Opening::Text(_)) {
+            bytes.be_patient(); // only lines can be taken one by one
+        }
         let (input, header) = match format.opening() {
             Opening::Text(open) => {
                 let mut source = text(bytes, limits)?;
@@ -158,14 +186,22 @@ impl Table {
             }
             Opening::Documents => {
                 let what = match is_archive {
-                    true => "a tar archive, whose documents are read as UTF-8; leave --encoding out",
+                    true => "a tar archive, whose documents are read as UTF-8 and in no other encoding",
                     false => "neither a folder of documents nor a tar archive",
                 };
                 return Err(Error::NotText { name, what });
             }
         };
-        check_header(&name, &header)?;
-        Ok(Table { input, options: *options, header, kept: Vec::new(), most_rows: None })
+        Table::opened(input, header, options)
+    }
+
+    fn opened(input: Input, header: Vec<String>, options: &ReadOptions) -> Result<Table> {
+        if header.is_empty() {
+            return Err(Error::Empty { name: input.name().into() });
+        }
+        let (header, renamed) = distinct_names(header);
+        let (options, path) = (*options, None);
+        Ok(Table { input, options, header, path, renamed, kept: Vec::new(), most_rows: None })
     }
 
     /// Makes room for what a schema knows of and the beginning of a sparse table happens not to mention; documents
@@ -184,6 +220,32 @@ impl Table {
         }
     }
 
+    /// A table of files, each of which is one document, all of this class, if any. The path `-` is the standard input.
+    /// They are opened one by one as they are read.
+    ///
+    /// # Errors
+    /// If one of them is not there.
+    pub fn of_documents(paths: &[String], class: Option<&str>, options: &ReadOptions) -> Result<Table> {
+        Ok(Table::of_files(Files::listed(paths.to_vec(), class, options.encoding)?, options))
+    }
+
+    fn of_files(files: Files, options: &ReadOptions) -> Table {
+        Table {
+            input: Input::Files(files),
+            options: *options,
+            header: vec![CLASS.into(), TEXT.into()],
+            path: None,
+            renamed: Vec::new(),
+            kept: Vec::new(),
+            most_rows: None,
+        }
+    }
+
+    /// Whether every row is a file, whose path can be [kept](Self::keep) under the name `path`.
+    pub fn has_paths(&self) -> bool {
+        matches!(self.input, Input::Files(_))
+    }
+
     /// The path, or what else the table is called.
     pub fn name(&self) -> &str {
         self.input.name()
@@ -194,18 +256,38 @@ impl Table {
         &self.header
     }
 
+    /// The names that the header has twice, and what the later columns are called instead.
+    pub fn renamed(&self) -> &[(String, String)] {
+        &self.renamed
+    }
+
     /// The columns, and how they are stored.
     pub fn columns(&self) -> Vec<ColumnInfo> {
         self.input.columns(&self.header)
     }
 
-    /// The first rows as text, at most this many and from a few megabytes at most. They will be read again.
+    /// The first rows as text, at most this many and from a few megabytes at most; of a longer file also some rows from places
+    /// further in, if it is one in which such places can be found. They will be read again.
     ///
     /// # Errors
-    /// If one of them is not right.
+    /// If one of the first rows is not right.
     pub fn sample(&mut self, rows: usize) -> Result<Sample> {
         let rows = rows.min((Sample::MOST_VALUES / self.header.len().max(1)).max(1));
-        if rows == 0 { Ok(Sample::new(self.header.len())) } else { self.input.sample(&self.header, rows) }
+        if rows == 0 {
+            return Ok(Sample::new(self.header.len()));
+        }
+        let mut sample = self.input.sample(&self.header, rows)?;
+        if let Input::Text(source, format) = &self.input
+            && let (Some(path), Some(size), false) = (&self.path, source.size(), source.is_packed())
+            && (sample.rows >= rows || size > Sample::MOST_BYTES as u64)
+            && Sample::rows_at_place(rows) > 0
+        {
+            let latin1 = self.options.encoding == Encoding::Latin1;
+            for piece in pieces(path, size, latin1) {
+                format.sample_piece(&piece, &self.header, Sample::rows_at_place(rows), &mut sample);
+            }
+        }
+        Ok(sample)
     }
 
     /// Whether there are documents with a class each, and nothing else: columns called `class` and `text`.
@@ -234,6 +316,9 @@ impl Table {
     /// # Errors
     /// If there is no such column, or one of them is named twice.
     pub fn keep(&mut self, names: &[String]) -> Result<()> {
+        if self.has_paths() && names.iter().any(|name| name == PATH) {
+            self.header.push(PATH.into());
+        }
         for name in names {
             let position = self.column("kept", name)?;
             if self.kept.contains(&position) {
@@ -281,21 +366,63 @@ impl Table {
     /// Where a column is in the header. `role` says in messages what it is for: target, weight, feature, kept.
     ///
     /// # Errors
-    /// If there is no such column; the message names the one that is most alike.
+    /// If there is no such column; the message names the one that is most alike. If the header has a target or a weight
+    /// twice: nobody could say which is meant.
     pub fn column(&self, role: &'static str, column: &str) -> Result<usize> {
+        let is_double = self.renamed.iter().any(|(name, _)| name == column);
+        if is_double && matches!(role, "target" | "weight") {
+            return Err(Error::DuplicateColumn { name: self.name().into(), role, column: shown(column) });
+        }
         let found = self.header.iter().position(|name| name == column);
         found.ok_or_else(|| Error::NoSuchColumn {
             name: self.name().into(),
             role,
             column: shown(column),
-            header: shown_list(&self.header),
+            header: shown_list(&self.header).into(),
             nearest: nearest_name(column, &self.header).map(shown),
+            delimiter: match self.header.as_slice() {
+                [only] => {
+                    only.chars().find(|&sign| sign == ':' || CANDIDATES.map(char::from).contains(&sign))
+                }
+                _ => None,
+            },
         })
     }
 }
 
+/// Standard input without a buffer, in which rows could lie unseen.
+#[cfg(unix)]
+fn standard_input() -> Option<File> {
+    use std::os::fd::AsFd;
+    io::stdin().as_fd().try_clone_to_owned().ok().map(File::from)
+}
+
+#[cfg(not(unix))]
+fn standard_input() -> Option<File> {
+    None
+}
+
 /// How many bytes are looked at to tell a format.
 const LONG_ENOUGH_TO_TELL: usize = 512;
+
+/// Whole lines from places further in a file, as text. What cannot be read is passed over: it will be met again.
+fn pieces(path: &str, size: u64, latin1: bool) -> impl Iterator<Item = Vec<u8>> {
+    const BYTES: u64 = 1 << 16;
+    let file = File::open(path);
+    let places = 1..=Sample::PLACES as u64;
+    places.filter_map(move |place| {
+        let mut file = file.as_ref().ok()?;
+        file.seek(SeekFrom::Start(size / (Sample::PLACES as u64 + 1) * place)).ok()?;
+        let mut piece = Vec::new();
+        file.take(BYTES).read_to_end(&mut piece).ok()?;
+        let (first, last) = (memchr(b'\n', &piece)?, memrchr(b'\n', &piece)?);
+        let lines = &piece[first + 1..=last.max(first)];
+        Some(match latin1 {
+            true => lines.iter().map(|&byte| char::from(byte)).collect::<String>().into_bytes(),
+            false => lines.to_vec(),
+        })
+    })
+}
 
 /// A source of text.
 fn text(bytes: Bytes, limits: Limits) -> Result<Source> {
@@ -328,17 +455,32 @@ fn skip_byte_order_mark(source: &mut Source) -> Result<()> {
     Ok(())
 }
 
-/// Refuses a header without columns, and one that names a column twice: nobody could say which is meant.
-fn check_header(name: &str, header: &[String]) -> Result<()> {
-    if header.is_empty() {
-        return Err(Error::Empty { name: name.into() });
+/// The names of a header, the later ones of equal names with a number after them; and which these are.
+fn distinct_names(header: Vec<String>) -> (Vec<String>, Vec<(String, String)>) {
+    let mut taken: HashSet<String> = header.iter().cloned().collect();
+    let mut renamed = Vec::new();
+    if taken.len() == header.len() {
+        return (header, renamed);
     }
-    let mut sorted: Vec<&String> = header.iter().collect();
-    sorted.sort_unstable();
-    match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
-        Some(twice) => Err(Error::DuplicateColumn { name: name.into(), column: shown(twice[0]) }),
-        None => Ok(()),
+    let mut met: HashMap<String, usize> = HashMap::new();
+    let mut names = Vec::with_capacity(header.len());
+    for name in header {
+        let count = met.entry(name.clone()).or_default();
+        *count += 1;
+        if *count == 1 {
+            names.push(name);
+            continue;
+        }
+        let shown = if name.is_empty() { "column" } else { name.as_str() };
+        let other = (*count..).map(|number| format!("{shown} {number}"));
+        let other = other
+            .into_iter()
+            .find(|other| taken.insert(other.clone()))
+            .expect("there are more numbers than names");
+        renamed.push((name, other.clone()));
+        names.push(other);
     }
+    (names, renamed)
 }
 
 /// The name that was probably meant: one that differs in case only, or else in few characters.

@@ -2,20 +2,24 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use priory::infer::{Decision, Stored, TakenAs, infer};
+use priory::infer::{DecimalMarks, Decision, Habits, Stored, TakenAs, infer, number_style, order_of_dates};
 use priory::settings::{Family, Selection};
-use priory::vocabulary::canonical_order;
-use priory::words::{Meaning, kind_for};
-use priory::{Column, Kind, Schema, Settings};
+use priory::words::{Dates, Meaning, kind_for};
+use priory::written::{Bins, DateOrder, DatePart, DecimalMark, NumberStyle, PartOfDate, Written};
+use priory::{Column, Kind, Schema, Settings, Statistics};
 
-use crate::error::Error;
+use crate::error::{Error, shown};
+use crate::reader::BadValues;
 use crate::table::Table;
 
 /// The name that stands for every column.
 const EVERY_COLUMN: &str = "*";
 /// How many rows are looked at to decide what a column is.
 const SAMPLE_ROWS: usize = 10_000;
-/// A target of numbers with more different values than this in the sample is not one of classes.
+/// A target of numbers with fractions that has more different values than this is not one of classes; of whole numbers five times
+/// as many.
+const FEW_CLASSES: usize = 20;
+/// A target of numbers with more different values than this in the sample is not one of classes, even if it was called so.
 const MOST_NUMBER_CLASSES: usize = 1_000;
 
 /// What is known about the columns of a table before it is looked at.
@@ -27,6 +31,12 @@ pub struct Hints {
     pub weight: Option<String>,
     /// The spellings of missing.
     pub missing: Vec<String>,
+    /// The decimal mark of numbers, if it is known.
+    pub decimal: Option<DecimalMark>,
+    /// Into how many classes a target of numbers is cut, if it is to be.
+    pub bins: Option<usize>,
+    /// Whether the values of the target are classes even if they are many numbers.
+    pub target_is_class: bool,
     /// What columns are; `*` stands for all. The last word about a column counts, and one about the column itself counts
     /// more than one about all.
     pub meanings: Vec<(String, Meaning)>,
@@ -56,10 +66,10 @@ impl Understood {
     ) -> Result<Self, E> {
         check_names(first, hints)?;
         let sample = Sample::new(first, others, &hints.missing)?;
-        check_target(&sample, &hints.target)?;
         let mut understood = Understood {
             schema: Schema {
                 target: hints.target.clone(),
+                bins: None,
                 weight: hints.weight.clone(),
                 missing: hints.missing.clone(),
                 columns: Vec::new(),
@@ -67,6 +77,8 @@ impl Understood {
             families: BTreeMap::new(),
             decisions: Vec::new(),
         };
+        let habits = habits(&sample, hints, understood.schema.knows_missing_words());
+        understood.schema.bins = target_bins(&sample, hints, &habits)?;
         for (i, name) in sample.names.iter().enumerate() {
             if *name == hints.target || Some(name) == hints.weight.as_ref() {
                 continue;
@@ -74,10 +86,16 @@ impl Understood {
             match meaning(name, &hints.meanings) {
                 Some(Meaning::Ignored) => {}
                 Some(Meaning::Kept(kind, family)) => {
-                    understood.schema.columns.push(Column::new(name, kind));
+                    let written = written_as(kind, name, sample.stored[i], &sample.values(i), &habits)?;
+                    understood.schema.columns.push(Column::new(name, kind).written(written));
                     understood.families.extend(family.map(|family| (name.clone(), family)));
                 }
-                None => understood.infer(name, sample.stored[i], &sample.values(i)),
+                Some(Meaning::Dates(dates)) => {
+                    let columns =
+                        columns_of_dates(dates, name, sample.stored[i], &sample.values(i), &habits)?;
+                    understood.schema.columns.extend(columns);
+                }
+                None => understood.infer(name, sample.stored[i], &sample.values(i), &habits),
             }
         }
         if understood.schema.columns.is_empty() {
@@ -86,13 +104,68 @@ impl Understood {
         Ok(understood)
     }
 
-    fn infer(&mut self, name: &str, stored: Stored, values: &[Option<&str>]) {
-        let decision = infer(stored, values);
+    fn infer(&mut self, name: &str, stored: Stored, values: &[Option<&str>], habits: &Habits) {
+        let decision = infer(stored, values, habits);
         if let TakenAs::Feature(kind) = decision.taken_as {
-            self.schema.columns.push(Column::new(name, kind));
+            self.schema.columns.push(Column::new(name, kind).written(decision.written.clone()));
         }
         self.decisions.push((name.to_owned(), decision));
     }
+}
+
+/// What the columns have in common.
+fn habits(sample: &Sample, hints: &Hints, missing_words: bool) -> Habits {
+    let marks = DecimalMarks { named: hints.decimal, ..DecimalMarks::default() };
+    let mut habits = Habits { marks, missing_words, places: sample.places, ..Habits::default() };
+    for (i, name) in sample.names.iter().enumerate() {
+        let may_be_numbers = match meaning(name, &hints.meanings) {
+            Some(Meaning::Kept(kind, _)) => kind.is_number(),
+            Some(Meaning::Ignored) => false,
+            Some(Meaning::Dates(_)) | None => true,
+        };
+        if may_be_numbers && sample.stored[i] == Stored::Text && *name != hints.target {
+            habits.look_at(&sample.values(i));
+        }
+    }
+    habits
+}
+
+/// How a column is written that is said to be of this kind.
+fn written_as(
+    kind: Kind,
+    name: &str,
+    stored: Stored,
+    values: &[Option<&str>],
+    habits: &Habits,
+) -> Result<Option<Written>, Error> {
+    if !kind.is_number() || stored != Stored::Text {
+        return Ok(None);
+    }
+    match number_style(values, habits) {
+        Ok(style) => Ok(style.map(Written::Number)),
+        Err(mixture) => Err(Error::MixedNumbers { column: shown(name), mixture }),
+    }
+}
+
+/// The columns that are read from one of dates.
+fn columns_of_dates(
+    dates: Dates,
+    name: &str,
+    stored: Stored,
+    values: &[Option<&str>],
+    habits: &Habits,
+) -> Result<Vec<Column>, Error> {
+    let order = match (dates.order, stored) {
+        (_, Stored::Date) => DateOrder::Ymd,
+        (Some(order), _) => order,
+        (None, _) => {
+            order_of_dates(values, habits).map_err(|trouble| Error::Dates { column: shown(name), trouble })?
+        }
+    };
+    let number = Column::new(name, Kind::Number).written(Some(Written::Date(order)));
+    let parts = DatePart::ALL.into_iter().zip(dates.parts).filter(|(_, is_wanted)| *is_wanted);
+    let parts = parts.map(|(part, _)| Column::part_of_date(name, PartOfDate { date: order, part }));
+    Ok(Some(number).filter(|_| dates.number).into_iter().chain(parts).collect())
 }
 
 /// Puts the families that were asked for into the settings. Columns of numbers of which no more than sums will be used are
@@ -142,21 +215,75 @@ fn check_names(table: &Table, hints: &Hints) -> Result<(), Error> {
     Ok(())
 }
 
-/// Numbers are not classes; to find that out after an hour would be late.
-fn check_target(sample: &Sample, target: &str) -> Result<(), Error> {
-    let Some(i) = sample.names.iter().position(|name| name == target) else { return Ok(()) };
-    let mut values: Vec<&str> = sample.values(i).into_iter().flatten().collect();
-    let are_numbers = values.iter().all(|value| value.trim().parse::<f64>().is_ok());
-    let rows = values.len();
-    values.sort_unstable_by(|a, b| canonical_order(a, b));
-    values.dedup();
-    if are_numbers && values.len() > MOST_NUMBER_CLASSES && 2 * values.len() > rows {
-        return Err(Error::Columns(format!(
-            "the target `{target}` is a number with {} different values in {rows} rows; classes are what is predicted here",
-            values.len()
-        )));
+/// The intervals that are the classes, if the target is to be cut into some. Numbers are not classes otherwise; to find that
+/// out after an hour would be late.
+fn target_bins(sample: &Sample, hints: &Hints, habits: &Habits) -> Result<Option<Bins>, Error> {
+    let Some(i) = sample.names.iter().position(|name| *name == hints.target) else { return Ok(None) };
+    let values = sample.values(i);
+    let style = number_style(&values, habits)
+        .map_err(|mixture| Error::MixedNumbers { column: shown(&hints.target), mixture });
+    if let Some(classes) = hints.bins {
+        let style = style?;
+        let numbers = target_numbers(&values, style.as_ref());
+        let bins = Bins::quantiles(&numbers, classes);
+        let bins = bins.ok_or_else(|| Error::TooFewNumbers { target: shown(&hints.target) })?;
+        return Ok(Some(Bins { written: style, ..bins }));
     }
-    Ok(())
+    let Ok(style) = style else { return Ok(None) };
+    let rows = values.iter().flatten().count();
+    let mut numbers = target_numbers(&values, style.as_ref());
+    if numbers.len() < rows {
+        return Ok(None);
+    }
+    let has_fractions = numbers.iter().any(|number| number.fract() != 0.0);
+    numbers.sort_unstable_by(f64::total_cmp);
+    numbers.dedup();
+    let values = numbers.len();
+    let is_regression = match hints.target_is_class {
+        true => values > MOST_NUMBER_CLASSES && 2 * values > rows,
+        false => 50 * values > rows && values > if has_fractions { FEW_CLASSES } else { 5 * FEW_CLASSES },
+    };
+    if is_regression {
+        return Err(Error::NumberTarget { target: shown(&hints.target), values, rows });
+    }
+    Ok(None)
+}
+
+/// The numbers among the values of a target.
+fn target_numbers(values: &[Option<&str>], style: Option<&NumberStyle>) -> Vec<f64> {
+    let mut scratch = String::new();
+    let read = |value: &&str| match style {
+        Some(style) => style.read(value, &mut scratch),
+        None => value.trim().parse().ok().filter(|number: &f64| number.is_finite()),
+    };
+    values.iter().flatten().filter_map(read).collect()
+}
+
+/// What was learnt must not contradict what the columns were taken for, or the model is of no use.
+///
+/// # Errors
+/// If a column that was taken as 0 and 1 has turned out to have many other values; if no value of a column of numbers is one and
+/// such values are taken as missing.
+pub fn check_kinds(
+    decisions: &[(String, Decision)],
+    statistics: &Statistics,
+    bad_values: BadValues,
+) -> Result<(), Error> {
+    /// A few other values may be mistakes, or codes for missing.
+    const MOST_OTHERS: usize = 100;
+    for (column, values) in statistics.distinct_values() {
+        let is_meant =
+            |(name, decision): &(String, Decision)| name == column && decision.expects_zero_and_one();
+        if values > 2 + MOST_OTHERS && decisions.iter().any(is_meant) {
+            return Err(Error::NotZeroAndOne { column: shown(column), values });
+        }
+    }
+    match statistics.columns_without_numbers().first() {
+        Some(column) if bad_values == BadValues::Missing && statistics.rows() > 0 => {
+            Err(Error::NoNumbers { column: shown(column) })
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The last word about a column counts; a word about the column itself counts more than one about all.
@@ -171,6 +298,7 @@ struct Sample {
     stored: Vec<Stored>,
     columns: Vec<Vec<Option<String>>>,
     missing: Vec<String>,
+    places: usize,
 }
 
 impl Sample {
@@ -181,7 +309,8 @@ impl Sample {
     ) -> Result<Self, E> {
         let (names, stored) = first.columns().into_iter().map(|column| (column.name, column.stored)).unzip();
         let sampled = first.sample(SAMPLE_ROWS)?;
-        let mut sample = Sample { names, stored, columns: sampled.columns, missing: missing.to_vec() };
+        let (missing, places) = (missing.to_vec(), sampled.places);
+        let mut sample = Sample { names, stored, columns: sampled.columns, missing, places };
         let mut rows = sampled.rows;
         while rows < SAMPLE_ROWS
             && let Some(table) = others.next()

@@ -1,8 +1,10 @@
 //! The bytes of a file or pipe: counted, unpacked if they are packed, and decoded.
 
+use std::fs::File;
 use std::io::{self, Cursor, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use flate2::read::MultiGzDecoder;
 
@@ -19,6 +21,31 @@ pub(crate) struct Bytes {
     /// What was looked at and not taken.
     ahead: Vec<u8>,
     count: Arc<AtomicU64>,
+    /// The pipe behind it all, if nobody is to wait for it.
+    pipe: Option<Pipe>,
+}
+
+/// A pipe, and how long it may give nothing.
+pub(crate) struct Pipe {
+    pub(crate) file: Arc<File>,
+    pub(crate) patience: Duration,
+}
+
+impl Pipe {
+    /// Whether it gives nothing for as long as it may.
+    #[cfg(unix)]
+    fn is_slow(&self) -> bool {
+        use rustix::event::{PollFd, PollFlags, Timespec, poll};
+        let patience = Timespec::try_from(self.patience).ok();
+        let mut asked = [PollFd::new(&self.file, PollFlags::IN)];
+        // What cannot be asked is waited for.
+        poll(&mut asked, patience.as_ref()).is_ok_and(|ready| ready == 0)
+    }
+
+    #[cfg(not(unix))]
+    fn is_slow(&self) -> bool {
+        false
+    }
 }
 
 impl Bytes {
@@ -31,8 +58,15 @@ impl Bytes {
     ) -> Result<Self> {
         let count = Arc::new(AtomicU64::new(0));
         let mut reader = Counted { reader, count: Arc::clone(&count) };
-        let mut bytes =
-            Bytes { name, size, packing: None, reader: Box::new(io::empty()), ahead: Vec::new(), count };
+        let mut bytes = Bytes {
+            name,
+            size,
+            packing: None,
+            reader: Box::new(io::empty()),
+            ahead: Vec::new(),
+            count,
+            pipe: None,
+        };
         let mut beginning = Vec::new();
         let read = reader.by_ref().take(4).read_to_end(&mut beginning);
         read.map_err(|cause| bytes.error(cause))?;
@@ -59,13 +93,74 @@ impl Bytes {
         read.map(|read| known + read).map_err(|cause| self.error(cause))
     }
 
-    /// The first bytes that were not read yet, as many as this or fewer at the end; they stay where they are.
+    /// Has nobody wait for the pipe behind it. What is packed or decoded may be held back on the way, and is waited for.
+    pub(crate) fn hurry(&mut self, pipe: Pipe, encoding: Encoding) {
+        if self.packing.is_none() && encoding == Encoding::Utf8 {
+            self.pipe = Some(pipe);
+        }
+    }
+
+    /// Waits for the pipe after all.
+    pub(crate) fn be_patient(&mut self) {
+        self.pipe = None;
+    }
+
+    /// Whether nobody is to wait for what it comes from.
+    pub(crate) fn is_hurried(&self) -> bool {
+        self.pipe.is_some()
+    }
+
+    /// Whether there is a pipe that gives nothing now.
+    pub(crate) fn is_slow(&self) -> bool {
+        self.ahead.is_empty() && self.pipe.as_ref().is_some_and(Pipe::is_slow)
+    }
+
+    /// As [`read_into`](Self::read_into), but fewer bytes also if there are enough already and the pipe gives nothing now. Returns
+    /// whether the end was reached.
+    pub(crate) fn read_some(
+        &mut self,
+        buffer: &mut Vec<u8>,
+        most: usize,
+        is_enough: impl Fn(&[u8]) -> bool,
+    ) -> Result<bool> {
+        const AT_ONCE: usize = 1 << 16;
+        if self.pipe.is_none() {
+            return Ok(self.read_into(buffer, most)? < most);
+        }
+        let end = buffer.len() + most;
+        let known = most.min(self.ahead.len());
+        buffer.extend(self.ahead.drain(..known));
+        while buffer.len() < end {
+            if self.is_slow() && is_enough(buffer) {
+                return Ok(false);
+            }
+            let length = buffer.len();
+            buffer.resize(end.min(length + AT_ONCE), 0);
+            let read = self.reader.read(&mut buffer[length..]);
+            buffer.truncate(length + read.as_ref().copied().unwrap_or(0));
+            match read {
+                Ok(0) => return Ok(true),
+                Ok(_) => {}
+                Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
+                Err(cause) => return Err(self.error(cause)),
+            }
+        }
+        Ok(false)
+    }
+
+    /// The first bytes that were not read yet, as many as this or fewer at the end, or if the first line is all that a pipe gives
+    /// now; they stay where they are.
     pub(crate) fn peek(&mut self, most: usize) -> Result<&[u8]> {
         let mut ahead = Vec::new();
-        self.read_into(&mut ahead, most)?;
+        self.read_some(&mut ahead, most, |ahead| ahead.contains(&b'\n'))?;
         ahead.append(&mut self.ahead);
         self.ahead = ahead;
         Ok(&self.ahead[..most.min(self.ahead.len())])
+    }
+
+    /// Whether the bytes are those of the file, at their places.
+    pub(crate) fn is_packed(&self) -> bool {
+        self.packing.is_some()
     }
 
     /// How many bytes were read from the file, packed as it is.

@@ -1,14 +1,22 @@
 //! Learning and forgetting whole tables on several threads, with progress reports and the chance to stop.
 
-use priory::{Batch, Statistics};
+use priory::posterior::rows_to_score;
+use priory::shares::{FoundShares, ShareFinder};
+use priory::{Batch, Model, Statistics};
 
 use crate::error::{Error, Result};
+use crate::evaluate::OpenTable;
 use crate::parallel::{Turn, fold};
 use crate::reader::Reader;
 use crate::table::{Purpose, Table};
 
 /// Receives the progress of the work, and may end it.
 pub trait Watch: Sync {
+    /// A table is about to be read, so that what it has not can be said.
+    fn opens(&self, reader: &Reader) {
+        let _ = reader;
+    }
+
     /// A new pass begins, over this many bytes if that is known.
     fn begin(&self, size: Option<u64>) {
         let _ = size;
@@ -46,6 +54,7 @@ impl Work<'_> {
         start: impl Fn() -> S + Sync,
         step: impl Fn(&mut S, &Batch, &Turn<'_>) -> Result<()> + Sync,
     ) -> Result<Vec<S>> {
+        self.watch.opens(reader);
         self.watch.begin(reader.size());
         fold(reader, self.threads, start, |state, batch, turn| {
             step(state, batch, turn)?;
@@ -77,6 +86,28 @@ impl Work<'_> {
             skipped += part_skipped;
         }
         Ok((all, skipped))
+    }
+
+    /// The shares of the classes in the rows of some tables, most of which need not have any class: as likely as it gets, if rows
+    /// of a class look as those that the model has learnt.
+    ///
+    /// # Errors
+    /// If a table cannot be read or has no feature of the model.
+    pub fn find_shares(&self, open: OpenTable<'_>, model: &Model) -> Result<FoundShares> {
+        let mut all = ShareFinder::new(model.classes().len());
+        for table in (0..).map_while(open) {
+            let mut table = table?;
+            table.limit_rows(rows_to_score(model.classes().len()));
+            let mut reader = table.reader(model.schema(), Purpose::Scoring)?;
+            reader.read_into(model.batch());
+            let start = || ShareFinder::new(model.classes().len());
+            let parts = self.fold(&reader, start, |finder, batch, _| {
+                finder.observe(&model.score(batch)?);
+                Ok(())
+            })?;
+            parts.into_iter().for_each(|part| all.merge(part));
+        }
+        Ok(all.shares(model.prior()))
     }
 
     /// Forgets the rows of a table. Where rows age, the first of them was learnt as this row, and the others one after the

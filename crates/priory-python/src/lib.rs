@@ -2,8 +2,13 @@
 //!
 //! Python's lock is released while rows are worked on. Ctrl-C is looked for between blocks of rows.
 
+mod answers;
 mod arrays;
+mod choices;
 mod error;
+mod evaluate;
+mod few;
+mod interrupt;
 mod matrix;
 mod model;
 mod scores;
@@ -17,15 +22,26 @@ use pyo3::prelude::*;
 #[pymodule(gil_used = false)]
 mod _priory {
     #[pymodule_export]
+    use crate::choices::choice_names;
+    #[pymodule_export]
+    use crate::evaluate::evaluate;
+    #[pymodule_export]
+    use crate::few::FewRows;
+    #[pymodule_export]
     use crate::matrix::{
         CodeSums, CountSums, CovarianceSums, GaussianSums, NegativeError, NotFiniteError, code_logs, encode,
     };
     #[pymodule_export]
-    use crate::model::{Learnt, Snapshot, choice_names, evaluate, write_text};
+    use crate::model::{Learnt, Snapshot, write_text};
     #[pymodule_export]
     use crate::scores::{CodeScorer, GaussianScorer, LinearScorer};
     #[pymodule_export]
     use crate::table::{Column, PyTable};
     #[pymodule_export]
     use crate::work::{set_threads, threads};
+
+    /// The version of the package.
+    #[pymodule_export]
+    #[expect(non_upper_case_globals, reason = "that is what Python calls it")]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
 }

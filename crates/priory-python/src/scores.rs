@@ -12,9 +12,9 @@ use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::PyType;
 
+use crate::answers::too_large;
 use crate::arrays::{Dense, NO_CODE};
 use crate::matrix::{AnyMatrix, Matrix, SCORED, columns_agree, dense_block, invalid_entry, matrix_of};
-use crate::model::too_large;
 use crate::work::{Blocks, fold};
 
 /// What scores are turned into.

@@ -1,16 +1,19 @@
 //! Tables as Python has them, as record batches: Arrow streams, matrices, and columns one by one.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use arrow_array::cast::AsArray;
 use arrow_array::ffi_stream::RecordBatchStreamReader;
-use arrow_array::types::UInt32Type;
+use arrow_array::types::{Float32Type, Float64Type, UInt32Type};
 use arrow_array::{
-    Array, ArrayRef, DictionaryArray, Float64Array, RecordBatch, RecordBatchReader, StringArray, UInt32Array,
+    Array, ArrayRef, BooleanArray, DictionaryArray, Float64Array, Int64Array, RecordBatch, RecordBatchReader,
+    StringArray, UInt32Array, downcast_integer_array,
 };
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use numpy::{PyReadonlyArray1, PyReadonlyArrayDyn};
 use priory::matrix::{InvalidEntry, rows_to_columns};
-use priory_input::{BadValues, ReadOptions, RecordBatches};
+use priory_input::{BadValues, ReadOptions, RecordBatches, WholeNumbers};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
@@ -68,7 +71,7 @@ impl PyTable {
         ))
     }
 
-    /// Columns of numbers or of strings, all of the same length.
+    /// Columns of numbers, whole numbers, truth values or strings, all of the same length.
     #[staticmethod]
     fn from_columns(columns: Vec<(String, Values<'_>)>) -> PyResult<Self> {
         let (fields, arrays): (Vec<Field>, Vec<ArrayRef>) = columns
@@ -101,6 +104,18 @@ impl PyTable {
         };
         *self.inner.lock().unwrap_or_else(PoisonError::into_inner) = Some(table(batches.clone()));
         Ok(PyTable { inner: Mutex::new(Some(table(batches))), bad_values: self.bad_values })
+    }
+
+    /// The same rows; the columns are called something else.
+    fn renamed(&self, names: Vec<String>) -> PyResult<PyTable> {
+        let (schema, batches) = self.take()?;
+        let fields =
+            schema.fields().iter().zip(names).map(|(field, name)| field.as_ref().clone().with_name(name));
+        let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+        let own = Arc::clone(&schema);
+        let renamed =
+            batches.map(move |batch| RecordBatch::try_new(Arc::clone(&own), batch?.columns().to_vec()));
+        Ok(PyTable { inner: Mutex::new(Some((schema, Box::new(renamed)))), bad_values: self.bad_values })
     }
 
     /// The same rows; words in columns of numbers are taken as missing.
@@ -158,12 +173,73 @@ impl PyTable {
         self.open_as("X")
     }
 
+    /// The same, with whole numbers in these columns spelt as the model knows them.
+    pub(crate) fn open_spelt(&self, spellings: &Spellings) -> PyResult<priory_input::Table> {
+        if !spellings.is_empty() {
+            let (schema, batches) = self.take()?;
+            *self.inner.lock().unwrap_or_else(PoisonError::into_inner) =
+                Some(spelt(schema, batches, spellings));
+        }
+        self.open()
+    }
+
     /// The same, under another name.
     pub(crate) fn open_as(&self, name: &str) -> PyResult<priory_input::Table> {
         let (schema, batches) = self.take()?;
         let options = ReadOptions { bad_values: self.bad_values, ..ReadOptions::default() };
         priory_input::Table::from_record_batches(name, schema, batches, &options).map_err(of_input)
     }
+}
+
+/// How columns of categories spell whole numbers, where that is known.
+pub(crate) type Spellings = BTreeMap<String, WholeNumbers>;
+
+/// The same rows, with numbers as text where their type would spell them otherwise.
+fn spelt(schema: SchemaRef, batches: RecordBatches, spellings: &Spellings) -> (SchemaRef, RecordBatches) {
+    let mut columns = Vec::new();
+    let mut fields: Vec<Arc<Field>> = schema.fields().iter().cloned().collect();
+    for (position, field) in fields.iter_mut().enumerate() {
+        let Some(&spelling) = spellings.get(field.name()) else { continue };
+        let is_other = match spelling {
+            WholeNumbers::Plain => matches!(field.data_type(), DataType::Float64 | DataType::Float32),
+            WholeNumbers::Pointed => field.data_type().is_integer(),
+            WholeNumbers::AsTyped => false,
+        };
+        if is_other {
+            columns.push((position, spelling));
+            *field = Arc::new(Field::new(field.name(), DataType::Utf8, true));
+        }
+    }
+    if columns.is_empty() {
+        return (schema, batches);
+    }
+    let schema = Arc::new(Schema::new(fields));
+    let own = Arc::clone(&schema);
+    let rewritten = batches.map(move |batch| {
+        let batch = batch?;
+        let mut arrays = batch.columns().to_vec();
+        for &(position, spelling) in &columns {
+            arrays[position] = Arc::new(written(&arrays[position], spelling));
+        }
+        RecordBatch::try_new(Arc::clone(&own), arrays)
+    });
+    (schema, Box::new(rewritten))
+}
+
+/// Numbers as text. What is not a number is missing.
+fn written(numbers: &ArrayRef, spelling: WholeNumbers) -> StringArray {
+    let numbers: Vec<Option<f64>> = downcast_integer_array!(
+        numbers => numbers.iter().map(|number| number.map(|number| number as f64)).collect(),
+        DataType::Float64 => numbers.as_primitive::<Float64Type>().iter().collect(),
+        DataType::Float32 => numbers.as_primitive::<Float32Type>().iter().map(|number| number.map(f64::from)).collect(),
+        _ => vec![None; numbers.len()],
+    );
+    let text = |number: f64| {
+        let mut text = String::new();
+        spelling.write_number(number, &mut text);
+        text
+    };
+    numbers.into_iter().map(|number| number.filter(|number| !number.is_nan()).map(text)).collect()
 }
 
 fn used_up() -> PyErr {
@@ -194,6 +270,11 @@ pub(crate) enum Values<'py> {
     Numbers(PyReadonlyArrayDyn<'py, f64>),
     #[pyo3(transparent)]
     Strings(Vec<Option<String>>),
+    #[pyo3(transparent)]
+    Booleans(Vec<Option<bool>>),
+    /// Whole numbers, which truth values of Python are as well.
+    #[pyo3(transparent)]
+    Integers(Vec<Option<i64>>),
 }
 
 impl Values<'_> {
@@ -203,6 +284,8 @@ impl Values<'_> {
                 Arc::new(Float64Array::from(numbers.as_array().iter().copied().collect::<Vec<f64>>()))
             }
             Values::Strings(strings) => Arc::new(StringArray::from(strings)),
+            Values::Booleans(booleans) => Arc::new(BooleanArray::from(booleans)),
+            Values::Integers(integers) => Arc::new(Int64Array::from(integers)),
         }
     }
 }

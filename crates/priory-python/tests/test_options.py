@@ -17,11 +17,15 @@ OTHERWISE = {
     "keep-case": "lowercase",
     "as": "kinds",
     "ignore": "kinds",
+    "text-model": "text",
+    "when-missing": "missing_values",
+    # None, the default, says so.
+    "most-probable": "threshold",
 }
 ARGUMENTS = {"target": "y", "weight": "sample_weight"}
 FOR_FILES = {
-    *{"schema", "delimiter", "comment", "no-header", "encoding", "input-format", "columns", "documents"},
-    *{"output", "format", "reliability", "threads", "help", "version"},
+    *{"schema", "delimiter", "comment", "no-header", "encoding", "input-format", "columns", "documents", "document", "class"},
+    *{"output", "format", "reliability", "threads", "help", "version", "dry-run"},
 }
 
 
@@ -53,6 +57,7 @@ def test_python_has_everything_that_the_library_lists():
     about_models, about_text = _priory.choice_names()
     names = {OTHERWISE.get(name, name.replace("-", "_")) for name in about_models + about_text}
     assert names <= parameters(NaiveBayes)
+    assert {"positive", "cost", "threshold", "unsure", "prior"} <= parameters(NaiveBayes.predict)
     for_documents = {OTHERWISE.get(name, name.replace("-", "_")) for name in about_text}
     assert for_documents | {"smoothing", "prior", "min_documents", "most_tokens", "half_life"} <= parameters(TextNB)
 
@@ -80,6 +85,9 @@ KINDS = {"note": "text", "count": "number", "seen": "category"}
         ({"select": 2}, ["--select", "2"]),
         ({"half_life": 30}, ["--half-life", "30"]),
         ({"prior": {"few": 0.25, "many": 0.75}}, ["--prior", "given:few=0.25,many=0.75"]),
+        ({"positive": "few", "threshold": 0.75, "unsure": 0.6}, ["--positive", "few", "--threshold", "0.75", "--unsure", "0.6"]),
+        ({"threshold": {"few": 0.75, "many": 0.5}}, ["--threshold", "few=0.75,many=0.5"]),
+        ({"cost": {("few", "many"): 3, ("*", "few"): 0.5}}, ["--cost", "few:many=3,*:few=0.5"]),
         ({"text": "bernoulli", "tokens": "characters:1-3"}, ["--text", "bernoulli", "--tokens", "characters:1-3"]),
         ({"ngrams": "1-2", "lowercase": False, "stem": "english"}, ["--ngrams", "1-2", "--keep-case", "--stem", "english"]),
         ({"ngrams": 2, "stop_words": "english", "nfkc": True}, ["--ngrams", "2", "--stop-words", "english", "--nfkc"]),

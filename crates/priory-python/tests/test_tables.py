@@ -180,3 +180,38 @@ def test_without_pyarrow(monkeypatch):
     monkeypatch.setattr(pd.DataFrame, "__arrow_c_stream__", refuse)
     assert probabilities(X).tobytes() == expected.tobytes()
     assert probabilities(X.astype({"colour": "category"})).tobytes() == expected.tobytes()
+
+
+def written_frames():
+    """The same table in strings as people write them, and plainly."""
+    cents = [(i * 7919) % 250_000 for i in range(ROWS)]
+    german = [f"{c // 100:,}".replace(",", ".") + f",{c % 100:02d} €" for c in cents]
+    days = pd.date_range("2024-01-01", periods=ROWS)
+    strings = pd.DataFrame({"price": german, "when": [day.strftime("%d.%m.%Y") for day in days]})
+    return strings, pd.DataFrame({"price": [c / 100 for c in cents], "when": days})
+
+
+def test_strings_are_read_as_people_write_them():
+    strings, plain = written_frames()
+    kinds = {"when": "date+weekday"}
+    written, typed = NaiveBayes(kinds=kinds).fit(strings, Y), NaiveBayes(kinds=kinds).fit(plain, Y)
+    assert written.kinds_ == typed.kinds_ == {"price": "number", "when": "date", "when weekday": "category"}
+    assert written.show()["fingerprint"] == typed.show()["fingerprint"]
+    assert (written.predict_proba(strings) == typed.predict_proba(plain)).all()
+    row = strings.iloc[3].to_dict()
+    assert written.predict_one(row) == written.predict(strings[3:4])[0]
+    fractions = pd.DataFrame({"x": ["1,234", "5,678"] * (ROWS // 2)})
+    for decimal, means in (("comma", {"a": 1.234, "b": 5.678}), (None, {"a": 1234, "b": 5678})):
+        model = NaiveBayes(decimal=decimal, numbers="gaussian").fit(fractions, Y)
+        assert model.show()["features"][0]["parameters"]["mean"] == means
+    with pytest.raises(ValueError, match="some have a decimal comma"):
+        NaiveBayes(kinds={"x": "number"}).fit(pd.DataFrame({"x": ["1,5", "2.5"] * 20}), Y)
+
+
+def test_numbers_are_cut_into_classes():
+    X = pd.DataFrame({"x": np.arange(ROWS) % 7 + 0.5})
+    y = np.arange(ROWS) * 1.5
+    model = NaiveBayes(bins=4).fit(X, y)
+    assert len(model.classes_) == 4 and model.classes_[0].startswith("1: below ")
+    assert (model.class_count_ == ROWS / 4).all()
+    assert set(model.predict(X)) <= set(model.classes_)

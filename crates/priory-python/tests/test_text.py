@@ -70,3 +70,20 @@ def test_explanations_add_up():
     model = TextNB().fit(SAID, Y)
     told = model.explain(SAID)
     np.testing.assert_allclose(told.log_prior + told.contributions[:, 0], told.log_joint)
+
+
+def test_words_one_by_one():
+    mails = ["Do math today", "Buy", "Buy book", "Today do math drugs", "Buy drugs book today"]
+    model = TextNB(model="bernoulli", smoothing="laplace", judge="none")
+    model.fit(mails, ["ham", "spam", "ham", "spam", "spam"])
+    [drugs] = model.words("spam", 1)
+    assert drugs["token"] == "drugs" and (drugs["documents"], drugs["elsewhere"]) == (2, 0)
+    assert drugs["probability"] == {"ham": 1 / 4, "spam": 3 / 5}
+    with pytest.raises(ValueError, match="there is no class 'eggs'; the classes are 'ham', 'spam'"):
+        model.words("eggs")
+    [explained] = model.explain_words(["buy a book today"])
+    assert [word["token"] for word in explained["tokens"]] == ["buy", "a", "book", "today"]
+    assert explained["tokens"][1]["log_likelihood"] is None
+    known = [word["log_likelihood"]["spam"] for word in explained["tokens"] if word["log_likelihood"]]
+    total = explained["absent"]["spam"] + sum(known) + np.log(model.class_prior_[1])
+    assert total == pytest.approx(model.explain(["buy a book today"]).log_joint[0, 1])

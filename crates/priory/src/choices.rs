@@ -48,12 +48,12 @@ impl Choices {
     /// What can be chosen, by the names that the command line and Python give it.
     pub const NAMES: [&'static str; 11] = [
         "smoothing",
-        "text",
+        "text-model",
         "min-documents",
         "most-tokens",
         "exponent",
         "prior",
-        "missing-values",
+        "when-missing",
         "numbers",
         "variance-floor",
         "discriminant",

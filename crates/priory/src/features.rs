@@ -15,16 +15,17 @@
 use std::collections::BTreeSet;
 use std::f64::consts::LN_2;
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::error::{Error, Result};
 use crate::families::number::HOW_TO_KEEP_NUMBERS;
 use crate::families::{Alike, FamilyStatistics, Prepared, Removed};
+use crate::judgement::Judgement;
 use crate::leave_one_out::Priors;
 use crate::model::{Model, check_columns, exponent_of, feature_name, raised};
 use crate::posterior::{argmax, log_sum};
 use crate::report::FeatureFamily;
-use crate::schema::Kind;
+use crate::schema::{Kind, Schema};
 use crate::settings::{Selection, Settings};
 use crate::statistics::{Statistics, check_prior, resolve};
 
@@ -54,7 +55,8 @@ pub struct Features {
     pub classes: usize,
     /// Bits that it takes to say the class of a row about which nothing else is known: what could be gained at most.
     pub entropy: f64,
-    /// By gain; of equals, by information, then as in the table. Those that cannot be judged come last.
+    /// By gain; of equals, by information, then as in the table. Those of which nothing is known come last. If the model was
+    /// judged, by what it loses without each instead, and those that were not selected come last.
     #[serde(rename = "features")]
     pub ranked: Vec<FeatureRank>,
 }
@@ -77,6 +79,10 @@ pub struct FeatureRank {
     /// Leave-one-out gain; `None` likewise.
     #[serde(flatten, serialize_with = "as_two_numbers")]
     pub gain: Option<Gain>,
+    /// By how many bits a row is less well predicted without it, if the model was judged; `None` also if there are too many
+    /// columns to tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lost: Option<Gain>,
     /// Whether the settings select it.
     pub used: bool,
     /// The factor of the statistics, or of the model.
@@ -85,7 +91,8 @@ pub struct FeatureRank {
 }
 
 /// By how many bits a row is better predicted with a column than without, and how sure that is.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Gain {
     /// The mean over all rows; −∞ if the class of some row is impossible without that row.
     pub bits: f64,
@@ -121,6 +128,21 @@ impl Features {
         }))
     }
 
+    /// The same for a judged model: ranked by what it loses without each. Those that were not selected come last.
+    pub(crate) fn judged(mut self, judgement: &Judgement, schema: &Schema) -> Self {
+        for rank in &mut self.ranked {
+            let column = rank.columns.first().and_then(|name| schema.position(name));
+            rank.lost = column.and_then(|column| judgement.lost.get(column).copied());
+            rank.used = judgement
+                .used
+                .as_ref()
+                .is_none_or(|used| column.is_some_and(|column| used.contains(&column)));
+        }
+        let lost = |rank: &FeatureRank| rank.lost.map_or(f64::NEG_INFINITY, |lost| lost.bits);
+        self.ranked.sort_by(|a, b| b.used.cmp(&a.used).then(lost(b).total_cmp(&lost(a))));
+        self
+    }
+
     /// The factors that are selected.
     ///
     /// # Errors
@@ -145,7 +167,7 @@ fn as_two_numbers<S: Serializer>(gain: &Option<Gain>, serializer: S) -> std::res
 }
 
 /// Text and groups of numbers are used whatever is selected: nobody can say that they do not help.
-fn is_always_used(kind: Kind) -> bool {
+pub(crate) fn is_always_used(kind: Kind) -> bool {
     matches!(kind, Kind::Text | Kind::Group)
 }
 
@@ -224,6 +246,7 @@ impl<'a> Judge<'a> {
             family: prepared.family(),
             information: contingency.map(|counts| self.information(&counts)),
             gain: known.then(|| sums.gain(self.total)),
+            lost: None,
             used: true,
             factor: position,
         })

@@ -104,7 +104,7 @@ impl Statistics {
         if let Some(&column) = shortfall.columns.first()
             && matches!(self.schema.columns[column].kind, Kind::Number | Kind::Group)
         {
-            shortfall.value = written_out(batch, &shortfall.columns, fine);
+            shortfall.value = written_out(&self.schema, batch, &shortfall.columns, fine);
         }
         Error::NeverLearnt { row: batch.row_number(fine), what: shortfall.describe(&self.schema) }
     }

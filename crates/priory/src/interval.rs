@@ -227,6 +227,9 @@ impl<'a> Intervals<'a> {
         for (row, (of_row, variances)) in rows.zip(spread.variances.chunks_exact_mut(classes)).enumerate() {
             judged.add(&read, row, of_row, variances);
         }
+        for text in self.model.judged_texts() {
+            text.add_variances(batch.text(text.column), &mut spread.variances);
+        }
         for &(factor, weight) in judged.factors.iter().filter(|(_, weight)| judged.weight(*weight) > 0.0) {
             self.add_factor(factor, judged.weight(weight), batch, &mut spread.variances);
             let said = self.model.log_likelihoods(factor, batch);

@@ -13,7 +13,7 @@ use crate::leave_one_out::LeaveOneOut;
 use crate::model::Model;
 use crate::report::Summary;
 use crate::schema::Schema;
-use crate::settings::{Selection, Settings};
+use crate::settings::Settings;
 use crate::statistics::Statistics;
 
 /// Statistics, together with the settings under which a model is estimated from them: what a model file holds.
@@ -110,7 +110,7 @@ impl Learnt {
             self.judgement = None;
         }
         if self.judgement.is_none() {
-            self.drop_judgement();
+            self.statistics.on_grid = None;
         }
         self.statistics.check_size()
     }
@@ -125,15 +125,34 @@ impl Learnt {
     /// # Errors
     /// If nothing was learnt, or the settings do not fit the data.
     pub fn estimate(&self) -> Result<Model> {
+        let model = self.model()?;
+        self.settings.decision.check_for(model.classes())?;
+        Ok(model)
+    }
+
+    fn model(&self) -> Result<Model> {
         let Some(judgement) = &self.judgement else { return self.statistics.estimate(&self.settings) };
+        let (statistics, settings) = self.of_used_columns(judgement);
+        statistics.estimate_judged(&settings, judgement)
+    }
+
+    /// The canonical statistics of those columns that a judgement uses, and the settings for them.
+    fn of_used_columns(&self, judgement: &Judgement) -> (Cow<'_, Statistics>, Cow<'_, Settings>) {
         let statistics = self.statistics.canonical();
-        let model = statistics.estimate(&self.settings)?;
-        model.judged(&statistics, judgement)
+        let Some(used) = &judgement.used else { return (statistics, Cow::Borrowed(&self.settings)) };
+        let statistics = statistics.only(used);
+        let settings = self.settings.for_columns_of(&statistics.schema);
+        (Cow::Owned(statistics), Cow::Owned(settings))
+    }
+
+    /// How many rows are kept to [judge](Self::judge) by, if any are: of all that were learnt, or of a sample of them.
+    pub fn kept_rows(&self) -> Option<u64> {
+        Some(self.statistics.sample.as_ref()?.rows())
     }
 
     /// Judges how much what the columns say is worth, if that is wanted and sensible, by a sample of the rows that were learnt:
-    /// the statistics must have [kept](Statistics::keep_rows) one, which is let go. Returns how far the judgement goes. The
-    /// result does not depend on the number of threads.
+    /// the statistics must have [kept](Statistics::keep_rows) one, which is let go unless it is needed
+    /// [later](Judging::Later). Returns how far the judgement goes. The result does not depend on the number of threads.
     ///
     /// ```
     /// use priory::judgement::{Judging, Tier};
@@ -151,14 +170,17 @@ impl Learnt {
     /// ```
     ///
     /// # Errors
-    /// If nothing was learnt, no sample was kept, the settings select columns or do not fit the data, or rows age.
+    /// If nothing was learnt, no sample was kept, the settings do not fit the data, or rows age.
     pub fn judge(&mut self, judging: Judging, threads: usize) -> Result<Option<Tier>> {
+        let refused = |why: &str| Err(Error::Settings(why.into()));
+        if judging == Judging::Later {
+            return match self.statistics.half_life() {
+                Some(_) => refused("rows that age cannot be judged, not even later"),
+                None => Ok(None),
+            };
+        }
         let sample = self.statistics.sample.take();
         let Some(tier) = judging.tier(&self.statistics, &self.settings) else { return Ok(None) };
-        let refused = |why: &str| Err(Error::Settings(why.into()));
-        if self.settings.select != Selection::All {
-            return refused("a judgement weighs all columns: do not select some");
-        }
         if self.statistics.half_life().is_some() {
             return refused("rows that age cannot be judged");
         }
@@ -207,7 +229,10 @@ impl Learnt {
         let Some(judgement) = &self.judgement else {
             return self.statistics.leave_one_out(&self.settings, work);
         };
-        self.statistics.leave_one_out_judged(&self.settings, judgement, work)
+        let (statistics, settings) = self.of_used_columns(judgement);
+        let (statistics, model) = statistics.estimated(&settings)?;
+        let left_out = LeaveOneOut::new(&statistics, &model)?.judged(judgement)?;
+        Ok(work(&left_out.of_table(&self.statistics.schema)))
     }
 
     /// Gets ready to say how far the posteriors of the [model](Self::estimate) could be off because only so many rows were seen.
@@ -239,16 +264,18 @@ impl Learnt {
         Ok(work(&Intervals::new(&statistics, &model, self.judgement.as_ref())?))
     }
 
-    /// Lets go of the judgement, and of what was counted for it.
+    /// Lets go of the judgement, of what was counted for it, and of rows that were kept for one.
     pub fn drop_judgement(&mut self) {
         self.judgement = None;
         self.statistics.on_grid = None;
+        self.statistics.sample = None;
     }
 
-    /// Changes the settings. A judgement of other settings is worth nothing, so it is let go, unless nothing but the prior
-    /// changes; returns whether it was.
+    /// Changes the settings. A judgement of other settings is worth nothing, so it is let go, unless nothing but the prior or the
+    /// decision changes; returns whether it was.
     pub fn set_settings(&mut self, settings: Settings) -> bool {
-        let is_same = self.settings == Settings { prior: self.settings.prior.clone(), ..settings.clone() };
+        let Settings { prior, decision, .. } = self.settings.clone();
+        let is_same = self.settings == Settings { prior, decision, ..settings.clone() };
         let is_dropped = self.is_judged() && !is_same;
         if is_dropped {
             self.drop_judgement();
@@ -272,12 +299,17 @@ impl Learnt {
         Ok(Summary { judgement: self.judgement(), ..summary })
     }
 
-    /// The columns ranked by how much they tell about the class.
+    /// The columns ranked by how much they tell about the class: each by itself, or by what the model loses without it if it
+    /// was judged.
     ///
     /// # Errors
     /// If nothing was learnt, or the settings do not fit the data.
     pub fn features(&self) -> Result<Features> {
-        Features::new(&self.statistics, &self.settings)
+        let features = Features::new(&self.statistics, &self.settings)?;
+        Ok(match &self.judgement {
+            Some(judgement) => features.judged(judgement, &self.statistics.schema),
+            None => features,
+        })
     }
 
     /// A number that follows from all that was counted, and from nothing else: what was learnt from the same rows has the

@@ -13,6 +13,7 @@ use crate::families::{Prepared, Removed};
 use crate::judgement::{JudgedRows, Judgement};
 use crate::model::{Model, raised};
 use crate::posterior::Scores;
+use crate::schema::Schema;
 use crate::settings::Prior;
 use crate::statistics::Statistics;
 
@@ -25,6 +26,8 @@ pub struct LeaveOneOut<'a> {
     /// The model of all rows.
     everything: &'a Model,
     judged: Option<JudgedRows>,
+    /// What columns the rows have that are to be scored: those of the model, or more.
+    schema: &'a Schema,
 }
 
 /// What each row of a batch adds up to, factor by factor, as if just that row had not been learnt.
@@ -73,6 +76,7 @@ impl<'a> LeaveOneOut<'a> {
             prepared: prepared.collect::<Result<_>>()?,
             everything,
             judged: None,
+            schema: &statistics.schema,
         })
     }
 
@@ -80,6 +84,11 @@ impl<'a> LeaveOneOut<'a> {
     pub(crate) fn judged(self, judgement: &Judgement) -> Result<Self> {
         let judged = JudgedRows::new(self.statistics, self.everything, judgement)?;
         Ok(LeaveOneOut { judged: Some(judged), ..self })
+    }
+
+    /// The same for rows of a table with more columns than the statistics have.
+    pub(crate) fn of_table(self, schema: &'a Schema) -> Self {
+        LeaveOneOut { schema, ..self }
     }
 
     /// What one factor adds up to for every row of a batch and every class, as if just that row had not been learnt.
@@ -102,6 +111,7 @@ impl<'a> LeaveOneOut<'a> {
     /// # Errors
     /// As for [`score`](Self::score).
     pub fn terms(&self, batch: &Batch) -> Result<Terms> {
+        let batch = &*batch.only(self.schema, self.everything.schema());
         batch.check(self.everything.schema())?;
         let learnt = self.learnt_rows(batch);
         let (rows, factors, classes) = (batch.rows, self.prepared.len(), self.classes().len());
@@ -123,12 +133,13 @@ impl<'a> LeaveOneOut<'a> {
     /// # Errors
     /// If the batch does not have the columns of the schema, fewer than two rows were learnt, or a given prior is 0 for
     /// every class but one that vanishes.
-    pub fn score(&self, batch: &Batch) -> Result<Scores> {
+    pub fn score(&self, whole: &Batch) -> Result<Scores> {
+        let batch = &*whole.only(self.schema, self.everything.schema());
         batch.check(self.everything.schema())?;
         let learnt = self.learnt_rows(batch);
         let log_priors = self.log_priors(batch, &learnt)?;
         if let Some(judged) = &self.judged {
-            return judged.score(self, batch, &learnt, &log_priors);
+            return judged.score(self, whole, batch, &learnt, &log_priors);
         }
         let mut log_joint = log_priors.clone();
         let mut evidence = self.everything.evidence(batch);

@@ -85,9 +85,11 @@
 //! |---|---|
 //! | [`schema`], [`batch`], [`vocabulary`] | what the columns are; rows, stored column by column; names and their ids |
 //! | [`infer`], [`text`] | what a column probably is, from its first rows; what a token is |
+//! | [`written`] | numbers as people write them |
 //! | [`statistics`] | the sums: observe, forget, merge, estimate |
 //! | [`settings`], [`words`] | what can be chosen, and the words for it on the command line and in Python |
 //! | [`posterior`] | scores and probabilities |
+//! | [`decide`], [`shares`] | which class to answer, given what mistakes cost; the shares of the classes in rows without any |
 //! | [`report`], [`plot`] | what can be shown of a model, as structs to print or to write as JSON; plots as SVG |
 //! | [`judgement`] | how much what the columns say is worth |
 //! | [`evaluate`] | how good predictions are; cross-validation and leave-one-out |
@@ -100,6 +102,7 @@ pub mod batch;
 mod error;
 pub mod schema;
 pub mod vocabulary;
+pub mod written;
 
 // then the way from rows to probabilities,
 mod decay;
@@ -112,6 +115,10 @@ pub mod settings;
 mod learnt;
 mod model;
 pub mod posterior;
+
+pub mod decide;
+mod log_odds;
+pub mod shares;
 
 // what is counted of each kind of column,
 mod families;

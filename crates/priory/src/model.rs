@@ -1,21 +1,26 @@
 //! What is concluded from statistics: logarithms of priors and likelihoods, ready to be added up.
 
+mod explanation;
+mod linear_form;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use serde::Serialize;
-
+pub use self::explanation::{
+    Contribution, ContributionOf, Explanation, TokenContribution, TokenContributions,
+};
+pub(crate) use self::explanation::{MISSING_NAME, written_out};
+pub use self::linear_form::{LinearForm, LinearWeight};
 use crate::batch::{Batch, BatchColumn};
 use crate::error::{Error, Result};
 use crate::estimate;
 use crate::families::FamilyStatistics;
 use crate::families::likelihood::{FamilyLikelihood, Unseen};
-use crate::families::text::summary::weight_of_evidence;
-use crate::fractions::FractionExplanation;
-use crate::judgement::{Judged, Judgement, TermOf};
+use crate::families::number::Atoms;
+use crate::judgement::text::JudgedText;
+use crate::judgement::{Judged, Judgement};
 use crate::moments::engine::vectorized;
-use crate::posterior::{Outcome, Scores};
-use crate::report::ByClass;
+use crate::posterior::Scores;
 use crate::schema::{Kind, Schema};
 use crate::settings::{MissingValues, NumberFamily, Settings, Smoothing};
 use crate::statistics::{Statistics, check_prior, resolve};
@@ -48,20 +53,6 @@ pub(crate) struct Factor {
 }
 
 impl Factor {
-    /// What the tokens of a document add, if it is one.
-    fn tokens(&self, batch: &Batch, row: usize, classes: &Arc<[String]>) -> Option<TokenContributions> {
-        let FamilyLikelihood::Text(column, text) = &self.likelihood else { return None };
-        let (tokens, absent) = text.contributions(batch.text(*column), row);
-        let raise =
-            |logs: Vec<f64>| ByClass::new(classes, logs.into_iter().map(|x| raised(x, self.exponent)));
-        let tokens = tokens.into_iter().map(|token| TokenContribution {
-            token: token.token,
-            occurrences: token.occurrences,
-            log_likelihood: token.log_likelihood.map(raise),
-        });
-        Some(TokenContributions { tokens: tokens.collect(), absent: raise(absent) })
-    }
-
     fn add_log_likelihood(&self, batch: &Batch, scores: &mut [f64], evidence: &mut [bool]) -> Unseen {
         if self.exponent == 1.0 {
             return self.likelihood.add_log_likelihood(batch, scores, evidence);
@@ -212,6 +203,7 @@ impl Model {
                 column: &self.schema.columns[factor.columns[0]].name,
                 family: choice.family,
                 better_than_gaussian: choice.better_than_gaussian,
+                atoms: choice.atoms.as_ref().map_or_else(Vec::new, Atoms::numbers),
             })
         })
     }
@@ -229,6 +221,9 @@ impl Model {
                 batch.columns[*column] = BatchColumn::Text(text.column());
             }
         }
+        for text in self.judged_texts().iter().filter(|text| text.tokens() <= MOST_TOKENS) {
+            batch.columns[text.column] = BatchColumn::Text(text.column());
+        }
         batch
     }
 
@@ -241,6 +236,21 @@ impl Model {
         if let Some(judged) = &self.judged {
             return self.score_judged(judged, batch);
         }
+        self.score_plain(batch)
+    }
+
+    /// log P(x) of every row of a batch with these scores: how well it fits the model as a whole, so that rows unlike all others
+    /// have the lowest. In a judged model it is that of the counts alone, since weighted terms are no probabilities of rows.
+    ///
+    /// # Errors
+    /// If the batch does not have the columns of the schema.
+    pub fn log_evidence(&self, batch: &Batch, scores: &Scores) -> Result<Vec<f64>> {
+        batch.check(&self.schema)?;
+        let of_rows = |scores: &Scores| (0..scores.rows()).map(|row| scores.log_evidence(row)).collect();
+        if scores.is_judged() { Ok(of_rows(&self.score_plain(batch)?)) } else { Ok(of_rows(scores)) }
+    }
+
+    fn score_plain(&self, batch: &Batch) -> Result<Scores> {
         let mut log_joint = Vec::with_capacity(batch.rows * self.classes.len());
         (0..batch.rows).for_each(|_| log_joint.extend_from_slice(&self.start));
         let mut evidence = self.evidence(batch);
@@ -259,6 +269,9 @@ impl Model {
         let mut z = judged.score(&read, &self.log_prior);
         let mut evidence = self.evidence(batch);
         let mut unseen = Unseen { values: read.unseen(), tokens: 0 };
+        for text in &judged.texts {
+            unseen.tokens += text.add(batch.text(text.column), &mut z, &mut evidence);
+        }
         for &(factor, weight) in &judged.factors {
             let mut own = vec![0.0; z.len()];
             let met = self.factors[factor].likelihood.add_log_likelihood(batch, &mut own, &mut evidence);
@@ -289,103 +302,16 @@ impl Model {
         let judged = Judged::new(statistics, &self.settings, judgement).ok_or_else(|| {
             Error::Settings("the judgement of this model does not fit its statistics; judge it again".into())
         })?;
+        // What texts say whose tokens are weighed is no likelihood.
+        self.factors.retain(|factor| !judgement.weighs(factor.columns[0]));
+        self.start = start(&self.log_prior, &self.factors);
         self.judged = Some(Arc::new(judged));
         Ok(self)
     }
 
-    /// How one row of a batch comes to its posterior, feature by feature.
-    ///
-    /// The log-joint is the sum of what the explanation lists, in that order. [`score`](Self::score) adds the same
-    /// terms in another order, so the two may differ in the last place.
-    ///
-    /// # Errors
-    /// If the batch does not have the columns of the schema.
-    ///
-    /// # Panics
-    /// If the batch has no such row.
-    pub fn explain(&self, batch: &Batch, row: usize) -> Result<Explanation> {
-        batch.check(&self.schema)?;
-        let contributions: Vec<Contribution> = match &self.judged {
-            Some(judged) => self.judged_contributions(judged, batch, row),
-            None => self.factors.iter().map(|factor| self.contribution(factor, batch, row)).collect(),
-        };
-        let mut log_joint = self.log_prior.clone();
-        for contribution in &contributions {
-            log_joint.iter_mut().zip(contribution.log_likelihood.iter()).for_each(|(sum, x)| *sum += x);
-        }
-        // A document of nothing but tokens that were never met says nothing; other values do, met or not.
-        let says_something =
-            |known: &Contribution| known.value.is_some() && !(known.unseen && known.tokens.is_some());
-        let evidence = self.counts_missing() || contributions.iter().any(says_something);
-        let unseen = Unseen::default();
-        let posterior =
-            Scores::new(self.log_prior.clone(), log_joint.clone(), vec![evidence], unseen).normalize();
-        let by_class = |values: &[f64]| ByClass::new(&self.classes, values.iter().copied());
-        Ok(Explanation {
-            classes: Arc::clone(&self.classes),
-            best: posterior.best(0),
-            prediction: self.classes[posterior.best(0)].clone(),
-            posterior: by_class(posterior.row(0)),
-            low: None,
-            high: None,
-            log_joint: by_class(&log_joint),
-            log_evidence: posterior.log_evidence(0),
-            outcome: posterior.outcome(0),
-            prior: by_class(&self.prior),
-            log_prior: by_class(&self.log_prior),
-            contributions,
-            fraction: None,
-        })
-    }
-
-    fn contribution(&self, factor: &Factor, batch: &Batch, row: usize) -> Contribution {
-        let (log_likelihood, met) = factor.likelihood.contribution(batch, row);
-        let raise = |x: f64| raised(x, factor.exponent);
-        Contribution {
-            feature: feature_name(&self.schema, &factor.columns),
-            of: ContributionOf::Feature,
-            value: written_out(batch, &factor.columns, row),
-            unseen: !met,
-            exponent: factor.exponent,
-            log_likelihood: ByClass::new(&self.classes, log_likelihood.into_iter().map(raise)),
-            tokens: factor.tokens(batch, row, &self.classes),
-            fraction: None,
-        }
-    }
-
-    /// The terms of a judged model, in the order in which they are added up.
-    fn judged_contributions(&self, judged: &Judged, batch: &Batch, row: usize) -> Vec<Contribution> {
-        let read = judged.read(batch);
-        let terms = judged.terms(&read, row).into_iter().map(|term| {
-            let (of, feature, value, unseen) = match term.of {
-                TermOf::Offsets => (ContributionOf::Classes, "offset".to_owned(), None, false),
-                TermOf::Column { column, is_unseen } => {
-                    let name = feature_name(&self.schema, &[column]);
-                    (ContributionOf::Feature, name, written_out(batch, &[column], row), is_unseen)
-                }
-                TermOf::Together { columns, is_known } => {
-                    let names: Vec<&str> =
-                        columns.iter().map(|&column| self.schema.columns[column].name.as_str()).collect();
-                    let value = written_out(batch, &columns, row).filter(|_| is_known);
-                    (ContributionOf::Together, names.join(" × "), value, false)
-                }
-                TermOf::Cloud(what) => (ContributionOf::Cloud, what, None, false),
-            };
-            Contribution {
-                feature,
-                of,
-                value,
-                unseen,
-                exponent: 1.0,
-                log_likelihood: ByClass::new(&self.classes, term.values),
-                tokens: None,
-                fraction: None,
-            }
-        });
-        let factors = judged.factors.iter().map(|&(factor, exponent)| {
-            self.contribution(&Factor { exponent, ..self.factors[factor].clone() }, batch, row)
-        });
-        terms.chain(factors).collect()
+    /// The judged texts, if there are any.
+    pub(crate) fn judged_texts(&self) -> &[JudgedText] {
+        self.judged.as_ref().map_or(&[], |judged| &judged.texts)
     }
 
     /// log P(x | class) of a factor for every row of a batch and every class, whatever power it is raised to.
@@ -413,67 +339,6 @@ impl Model {
             sum.iter_mut().zip(log_likelihood).for_each(|(sum, x)| *sum += x);
         }
         sum
-    }
-
-    /// The decision as b + Σ wᵢ xᵢ, if there are two classes and every feature is Boolean or in a group whose covariance
-    /// the classes share.
-    ///
-    /// With w₁ and w₀ the probabilities of "present" in the second and in the first class,
-    ///
-    /// ```text
-    /// b  = log(P(second) / P(first)) + Σ log((1 − w₁) / (1 − w₀))
-    /// wᵢ = log(w₁ / w₀) − log((1 − w₁) / (1 − w₀))
-    /// ```
-    ///
-    /// and x is 1 where the feature is present. The form is the log-odds of the second class: it is chosen where
-    /// b + Σ wᵢ xᵢ > 0. (Taking the logarithm of "ratio = 1" moves the boundary to 0, not to 1.)
-    ///
-    /// A group of numbers with means μ₀ and μ₁ and the covariance Σ adds −½ (μ₁ + μ₀)ᵀ w to b, with w = Σ⁻¹ (μ₁ − μ₀), and
-    /// there x is the number itself.
-    ///
-    /// # Errors
-    /// If there are not two classes, a feature is neither of these, or a weight is infinite.
-    pub fn linear_form(&self) -> Result<LinearForm> {
-        let refuse = |why: String| Err(Error::Settings(format!("there is no linear form: {why}")));
-        let [first, second] = &*self.classes else {
-            return refuse(format!("it is of two classes, and the model has {}", self.classes.len()));
-        };
-        let mut bias = self.log_prior[1] - self.log_prior[0];
-        let mut weights = Vec::new();
-        for factor in &self.factors {
-            let feature = feature_name(&self.schema, &factor.columns);
-            let bernoulli = match &factor.likelihood {
-                FamilyLikelihood::Bernoulli(_, bernoulli) => bernoulli,
-                FamilyLikelihood::Group(group) => {
-                    let Some((b, of_columns)) = group.linear_form() else {
-                        return refuse(format!("the classes do not share the covariance of `{feature}`"));
-                    };
-                    bias += b;
-                    let names = factor.columns.iter().map(|&column| self.schema.columns[column].name.clone());
-                    weights.extend(names.zip(of_columns).map(|(feature, weight)| LinearWeight {
-                        feature,
-                        present: None,
-                        weight,
-                    }));
-                    continue;
-                }
-                _ => return refuse(format!("`{feature}` is neither Boolean nor in a group")),
-            };
-            let log_odds = |side: &str| {
-                let (log_likelihood, _) = bernoulli.contribution(Some(side));
-                raised(log_likelihood[1] - log_likelihood[0], factor.exponent)
-            };
-            let absent = log_odds(&bernoulli.sides.absent);
-            let weight = log_odds(&bernoulli.sides.present) - absent;
-            if !weight.is_finite() {
-                return refuse(format!(
-                    "the weight of `{feature}` is infinite; choose a smoothing other than none"
-                ));
-            }
-            bias += absent;
-            weights.push(LinearWeight { feature, present: Some(bernoulli.sides.present.clone()), weight });
-        }
-        Ok(LinearForm { first: first.clone(), second: second.clone(), bias, weights })
     }
 
     /// Whether each row says anything at all.
@@ -541,20 +406,8 @@ pub(crate) fn feature_name(schema: &Schema, columns: &[usize]) -> String {
     names.join(", ")
 }
 
-/// How a missing value is written.
-pub(crate) const MISSING_NAME: &str = "(missing)";
-
-/// The values of a factor in words; `None` if all of them are missing.
-pub(crate) fn written_out(batch: &Batch, columns: &[usize], row: usize) -> Option<String> {
-    let values: Vec<Option<String>> = columns.iter().map(|&column| batch.written(column, row)).collect();
-    values.iter().any(Option::is_some).then(|| {
-        let words: Vec<&str> = values.iter().map(|value| value.as_deref().unwrap_or(MISSING_NAME)).collect();
-        words.join(", ")
-    })
-}
-
 /// The family of a column of numbers that was chosen by its likelihood, not by the user.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct ChosenFamily<'a> {
     /// The column.
     pub column: &'a str,
@@ -563,148 +416,6 @@ pub struct ChosenFamily<'a> {
     /// By how many nats per row it is better than a Gaussian with inferred mean and variance; `None` if no Gaussian can be
     /// fitted, since the variance of the numbers is beyond what an f64 can hold.
     pub better_than_gaussian: Option<f64>,
-}
-
-/// How a row comes to its posterior: log prior + one contribution per feature = log-joint.
-#[derive(Debug, Clone, Serialize)]
-pub struct Explanation {
-    /// The classes, in the order of everything else here.
-    #[serde(skip)]
-    pub classes: Arc<[String]>,
-    /// Which of them is the most probable.
-    #[serde(skip)]
-    pub best: usize,
-    /// The most probable class.
-    pub prediction: String,
-    /// P(class | x).
-    pub posterior: ByClass<f64>,
-    /// From where to where P(class | x) could be, if that was [added](crate::Intervals::add_to).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub low: Option<ByClass<f64>>,
-    /// The upper end.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub high: Option<ByClass<f64>>,
-    /// log P(class, x): the exact f64 sum of log P(class) and the contributions from left to right.
-    pub log_joint: ByClass<f64>,
-    /// log P(x).
-    pub log_evidence: f64,
-    /// What the posterior rests on.
-    #[serde(flatten)]
-    pub outcome: Outcome,
-    /// P(class).
-    pub prior: ByClass<f64>,
-    /// log P(class).
-    pub log_prior: ByClass<f64>,
-    /// What each feature adds, in the order in which they are added.
-    pub contributions: Vec<Contribution>,
-    /// The same as fractions, if they were [added](Self::add_fractions).
-    pub fraction: Option<FractionExplanation>,
-}
-
-impl Explanation {
-    /// Adds the fractions behind the same row.
-    pub fn add_fractions(&mut self, fractions: FractionExplanation) {
-        for (contribution, fraction) in self.contributions.iter_mut().zip(&fractions.likelihood) {
-            contribution.fraction = Some(fraction.clone());
-        }
-        self.fraction = Some(fractions);
-    }
-}
-
-/// What one feature adds to the log-joint of each class.
-#[derive(Debug, Clone, Serialize)]
-pub struct Contribution {
-    /// The column, or the columns of a joint table; in a judged model also columns that say something together, or a name for
-    /// what it is about.
-    pub feature: String,
-    /// What it is about.
-    #[serde(skip_serializing_if = "ContributionOf::is_feature")]
-    pub of: ContributionOf,
-    /// Its value in this row; `None` if it is missing, or if there is none.
-    pub value: Option<String>,
-    /// Whether the value was never met in training.
-    pub unseen: bool,
-    /// The power that P(value | class) was raised to.
-    pub exponent: f64,
-    /// log P(value | class) for each class, raised to that power.
-    pub log_likelihood: ByClass<f64>,
-    /// What the tokens add, if the value is a document.
-    pub tokens: Option<TokenContributions>,
-    /// P(value | class) as fractions, if these were added.
-    pub fraction: Option<ByClass<String>>,
-}
-
-/// What a contribution is about. Models that were not judged have those of features alone.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ContributionOf {
-    /// A column, or the columns of a joint table or a group.
-    Feature,
-    /// The classes themselves: by how much each is more or less frequent than the columns make it look.
-    Classes,
-    /// Two or three columns, beyond what each says by itself.
-    Together,
-    /// Many columns as one cloud of points.
-    Cloud,
-}
-
-impl ContributionOf {
-    fn is_feature(&self) -> bool {
-        *self == ContributionOf::Feature
-    }
-}
-
-/// What the tokens of a document add to the log-joint of each class.
-#[derive(Debug, Clone, Serialize)]
-pub struct TokenContributions {
-    /// What all tokens would add by being absent, for each class: zero but for the Bernoulli model, in which a token
-    /// that is there is measured from that.
-    pub absent: ByClass<f64>,
-    /// The tokens, in the order in which they first occur.
-    pub tokens: Vec<TokenContribution>,
-}
-
-/// What one token of a document adds.
-#[derive(Debug, Clone, Serialize)]
-pub struct TokenContribution {
-    /// The token.
-    pub token: String,
-    /// How often it occurs.
-    pub occurrences: u32,
-    /// What all its occurrences add to each class; `None` if it was never met in training.
-    pub log_likelihood: Option<ByClass<f64>>,
-}
-
-impl TokenContribution {
-    /// log P(token | class) / P(token | any other class), where the others weigh as their priors say; in nats. `None` if
-    /// the token was never met.
-    pub fn weight_of_evidence(&self, class: usize, prior: &[f64]) -> Option<f64> {
-        self.log_likelihood.as_ref().map(|logs| weight_of_evidence(logs, class, prior))
-    }
-}
-
-/// The decision between two classes as a weighted sum of what is present, and of numbers.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct LinearForm {
-    /// The class that negative sums speak for.
-    #[serde(rename = "negative")]
-    pub first: String,
-    /// The class that positive sums speak for.
-    #[serde(rename = "positive")]
-    pub second: String,
-    /// b: the log-odds of the second class when everything is absent and every number zero.
-    pub bias: f64,
-    /// How much each feature weighs.
-    pub weights: Vec<LinearWeight>,
-}
-
-/// How much one feature weighs in a [`LinearForm`].
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct LinearWeight {
-    /// The column.
-    pub feature: String,
-    /// The value that counts as present, unless the feature is a number.
-    pub present: Option<String>,
-    /// w.
-    pub weight: f64,
+    /// Single numbers that many rows share, which have a probability each; the family is that of all others.
+    pub atoms: Vec<f64>,
 }

@@ -110,6 +110,11 @@ pub(crate) fn ordered_bits(x: f64) -> u64 {
     if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
 }
 
+/// The number that has these [`ordered_bits`].
+pub(crate) fn from_ordered_bits(bits: u64) -> f64 {
+    f64::from_bits(if bits >> 63 == 1 { bits & !(1 << 63) } else { !bits })
+}
+
 /// The fewest low bits without which at most this many of some sorted numbers are distinct, from the bits in which
 /// neighbours differ: two become one when the highest of these goes.
 pub(crate) fn bits_to_drop(differences: impl Iterator<Item = u64>, most: usize) -> u32 {

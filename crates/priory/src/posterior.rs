@@ -75,6 +75,11 @@ impl Scores {
         self.own_log_prior.get(&row).unwrap_or(&self.log_prior)
     }
 
+    /// log P(class), in the order of the model's classes.
+    pub(crate) fn log_prior(&self) -> &[f64] {
+        &self.log_prior
+    }
+
     /// Gives a row other scores.
     pub(crate) fn set_row(&mut self, row: usize, scores: impl Iterator<Item = f64>) {
         let of_row = &mut self.log_joint[row * self.classes..][..self.classes];
@@ -130,6 +135,11 @@ impl Scores {
         let logs = self.log_weights(row);
         let log_evidence = log_sum(logs.iter().copied());
         logs.iter().map(move |x| x - log_evidence)
+    }
+
+    /// log P(x): the logarithm of the sum of what the classes give the row.
+    pub fn log_evidence(&self, row: usize) -> f64 {
+        log_sum(self.row(row).iter().copied())
     }
 
     /// The most probable class of a row; of equals the first. To know only this takes no posterior.

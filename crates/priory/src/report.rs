@@ -1,8 +1,8 @@
 //! What is shown: plain structs that the edges print, or write as JSON.
 
-pub use crate::families::text::summary::{TellingToken, TextSummary};
+pub use crate::families::text::summary::{TellingToken, TextSummary, weight_of_evidence};
 pub use crate::features::{FeatureRank, Features, Gain};
-pub use crate::fractions::{FractionExplainer, FractionExplanation, Fractions};
+pub use crate::fractions::{FractionExplainer, FractionExplanation, Fractions, TokenProbability};
 pub use crate::model::{
     ChosenFamily, Contribution, ContributionOf, LinearForm, LinearWeight, TokenContribution,
     TokenContributions,
@@ -20,9 +20,11 @@ use crate::error::Result;
 use crate::families::categorical::MISSING_ROW;
 use crate::families::discriminant::{Covariance, GroupStatistics, GroupSums, Normals};
 use crate::families::likelihood::FamilyLikelihood;
-use crate::families::number::NumberEstimate;
+use crate::families::number::{NumberEstimate, Part};
+use crate::families::text::TextStatistics;
 use crate::families::{FamilyStatistics, Prepared};
 use crate::judgement::JudgementSummary;
+use crate::judgement::text::{JudgedText, text_of};
 use crate::model::{Factor, MISSING_NAME, Model, feature_name};
 use crate::schema::{Column, Kind, Schema};
 use crate::settings::{Discriminant, Family, MissingValues, NumberFamily, Regularization, Settings};
@@ -122,6 +124,10 @@ pub struct FeatureSummary {
     pub family: FeatureFamily,
     /// Its possible values.
     pub values: Vec<ValueSummary>,
+    /// Single numbers that many rows share, if it is a number that has such; the last entry stands for all other numbers,
+    /// which the family and its parameters are for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub atoms: Vec<ValueSummary>,
     /// The weight of the rows without a value.
     pub missing: ByClass<f64>,
     /// The power that P(x | class) is raised to.
@@ -144,6 +150,8 @@ pub enum FeatureFamily {
     Of(Family),
     /// That of a group of numbers.
     Group(Discriminant),
+    /// None: what the tokens of a text say is weighed one by one.
+    Weighed,
 }
 
 impl FeatureFamily {
@@ -151,7 +159,7 @@ impl FeatureFamily {
     pub fn of_numbers(self) -> Option<NumberFamily> {
         match self {
             FeatureFamily::Of(Family::Number(family)) => Some(family),
-            FeatureFamily::Of(_) | FeatureFamily::Group(_) => None,
+            FeatureFamily::Of(_) | FeatureFamily::Group(_) | FeatureFamily::Weighed => None,
         }
     }
 }
@@ -161,6 +169,7 @@ impl fmt::Display for FeatureFamily {
         match self {
             FeatureFamily::Of(family) => f.write_str(family.name()),
             FeatureFamily::Group(discriminant) => write!(f, "{} discriminant", discriminant.name()),
+            FeatureFamily::Weighed => f.write_str("weighed tokens"),
         }
     }
 }
@@ -233,6 +242,27 @@ impl Summary {
             features.push(view.feature(factor, found, &prepared)?);
             sizes.extend(column_sizes(factor, &prepared, model.settings().missing));
         }
+        for judged in model.judged_texts() {
+            if let Some(text) = text_of(&statistics, judged.column) {
+                features.push(view.judged_text(text, judged));
+                sizes.push(Size::Number(text.tokens.len() * text.totals.classes()));
+            }
+        }
+        // A feature of several columns is named after all of them, the first of which tells its place.
+        let place = |feature: &FeatureSummary| {
+            let is_named = |column: &&Column| {
+                feature.name == column.name || feature.name.starts_with(&format!("{}, ", column.name))
+            };
+            statistics
+                .schema
+                .columns
+                .iter()
+                .find(is_named)
+                .and_then(|column| statistics.schema.position(&column.name))
+        };
+        if !model.judged_texts().is_empty() {
+            features.sort_by_key(place);
+        }
         Ok(Summary {
             rows: statistics.rows,
             half_life: statistics.half_life(),
@@ -258,6 +288,24 @@ impl View<'_> {
         ByClass::new(self.model.shared_classes(), values)
     }
 
+    /// A column of text whose tokens are weighed.
+    fn judged_text(&self, text: &TextStatistics, judged: &JudgedText) -> FeatureSummary {
+        let (summary, missing) = TextSummary::of_judged(text, judged, self.model, self.top_tokens);
+        FeatureSummary {
+            name: feature_name(self.schema, &[judged.column]),
+            kind: Kind::Text,
+            family: FeatureFamily::Weighed,
+            values: Vec::new(),
+            missing,
+            exponent: 1.0,
+            text: Some(summary),
+            parameters: Vec::new(),
+            better_than_gaussian: None,
+            atoms: Vec::new(),
+            group: None,
+        }
+    }
+
     fn feature(
         &self,
         factor: &FamilyStatistics,
@@ -269,6 +317,7 @@ impl View<'_> {
             kind: self.schema.columns[factor.columns()[0]].kind,
             family: prepared.family(),
             values: Vec::new(),
+            atoms: Vec::new(),
             missing: self.by_class([]),
             exponent: found.exponent,
             text: None,
@@ -282,7 +331,13 @@ impl View<'_> {
                 feature.group = Some(self.group(group, &estimate.normals));
             }
             (Prepared::Text(estimate), _, FamilyLikelihood::Text(_, likelihood)) => {
-                let (text, missing) = TextSummary::new(estimate, likelihood, self.model, self.top_tokens);
+                let (text, missing) = TextSummary::new(
+                    estimate,
+                    likelihood,
+                    self.model,
+                    self.top_tokens,
+                    self.fractions.is_some(),
+                );
                 (feature.text, feature.missing) = (Some(text), missing);
             }
             _ => self.add_values(&mut feature, factor, prepared)?,
@@ -291,13 +346,14 @@ impl View<'_> {
     }
 
     fn add_number(&self, feature: &mut FeatureSummary, number: &NumberEstimate<'_>) {
-        let parts = number.parts().into_iter().map(|part| ValueSummary {
+        let summary = |part: Part| ValueSummary {
             value: part.name,
             count: self.by_class(part.count),
             probability: self.by_class(part.probability),
             fraction: None,
-        });
-        feature.values = parts.collect();
+        };
+        feature.values = number.parts().into_iter().map(summary).collect();
+        feature.atoms = number.atoms().into_iter().map(summary).collect();
         feature.missing = self.by_class(number.missing());
         let parameters = number.parameters().into_iter();
         feature.parameters = parameters.map(|(name, values)| (name, self.by_class(values))).collect();
@@ -311,7 +367,10 @@ impl View<'_> {
         prepared: &Prepared<'_, f64>,
     ) -> Result<()> {
         let Some(counts) = factor.counts() else { return Ok(()) };
-        let exact = self.fractions.map(|fractions| fractions.prepare(factor)).transpose()?;
+        let exact = match self.fractions {
+            Some(fractions) => fractions.prepare_values(factor)?,
+            None => None,
+        };
         let classes = 0..counts.classes();
         let combinations = combinations(factor, prepared.possible_values(), self.model.settings().missing);
         let values = combinations.into_iter().map(|(names, row)| {

@@ -6,8 +6,10 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 pub use crate::choices::Choices;
+use crate::decide::Decision;
 use crate::error::{Error, Result};
 pub use crate::families::number::NumberFamily;
+use crate::schema::Schema;
 
 /// Everything that turns statistics into a model. Another choice needs no second look at the data.
 ///
@@ -24,6 +26,7 @@ pub use crate::families::number::NumberFamily;
 /// | `variance_floor` | 1e-9 of the column's variance | see [`VarianceFloor`] |
 /// | `discriminant` | linear | how the numbers of a group belong together, see [`Discriminant`] |
 /// | `select` | all columns | see [`Selection`] |
+/// | `decision` | the most probable class | see [`Decision`] |
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
@@ -58,6 +61,9 @@ pub struct Settings {
     /// Which columns are used.
     #[serde(skip_serializing_if = "Selection::is_all", default)]
     pub select: Selection,
+    /// Which class is answered, given the posterior.
+    #[serde(skip_serializing_if = "Decision::is_default", default)]
+    pub decision: Decision,
 }
 
 /// Which columns a model uses. All of them are counted; which help is worked out from the counts whenever a model is
@@ -412,6 +418,15 @@ impl Settings {
         self.exponents.get(column).copied().unwrap_or(1.0)
     }
 
+    /// The same settings for a table of some of the columns, all of which are used.
+    pub(crate) fn for_columns_of(&self, schema: &Schema) -> Settings {
+        let mut settings = Settings { select: Selection::All, ..self.clone() };
+        settings.column_smoothing.retain(|name, _| schema.position(name).is_some());
+        settings.families.retain(|name, _| schema.position(name).is_some());
+        settings.exponents.retain(|name, _| schema.position(name).is_some());
+        settings
+    }
+
     /// Checks every number once, so that no estimate has to.
     ///
     /// # Errors
@@ -443,6 +458,7 @@ impl Settings {
         for (column, &exponent) in &self.exponents {
             check_amount(&format!("the exponent of `{column}`"), exponent)?;
         }
+        self.decision.check()?;
         self.text.smoothing.check()?;
         self.smoothing.check()?;
         self.column_smoothing.values().try_for_each(Smoothing::check)

@@ -76,8 +76,9 @@ impl Statistics {
         }
     }
 
-    /// From now on keeps a sample of the rows in memory, to [judge](crate::Learnt::judge) by; no file holds it. It takes some
-    /// tens of megabytes, however many rows there are. Statistics that already have rows cannot have a sample of them.
+    /// From now on keeps a sample of the rows, to [judge](crate::Learnt::judge) by. It takes some tens of megabytes, however many
+    /// rows there are, and a model file that is written before rows are judged holds it as well. Statistics that already have
+    /// rows cannot have a sample of them.
     ///
     /// # Panics
     /// If there are rows already.
@@ -119,6 +120,30 @@ impl Statistics {
             | FamilyStatistics::Group(_) => None,
         });
         columns.map(|(column, values)| (self.schema.columns[column].name.as_str(), values)).collect()
+    }
+
+    /// The columns of numbers of which no value was known in any row.
+    pub fn columns_without_numbers(&self) -> Vec<&str> {
+        let columns = self.factors.iter().filter_map(|factor| match factor {
+            FamilyStatistics::Number(column, number) => {
+                number.moments.iter().all(|moments| moments.weight.is_zero()).then_some(*column)
+            }
+            _ => None,
+        });
+        columns.map(|column| self.schema.columns[column].name.as_str()).collect()
+    }
+
+    /// The values that a column of categories has shown, in no particular order; none if it is another one.
+    pub fn values_of(&self, column: &str) -> impl Iterator<Item = &str> {
+        let named = |factor: &&FamilyStatistics| match factor {
+            FamilyStatistics::Category(position, _) => self.schema.columns[*position].name == column,
+            _ => false,
+        };
+        let values = self.factors.iter().find(named).and_then(|factor| match factor {
+            FamilyStatistics::Category(_, category) => Some(category.values.names()),
+            _ => None,
+        });
+        values.into_iter().flatten()
     }
 
     /// Adds the rows of a batch. Rows whose class is missing and rows of weight zero change nothing, but where rows
@@ -163,6 +188,7 @@ impl Statistics {
             factor.observe(&counted, batch, classes);
             factor.add_numbers(&numbers, &mut sums, classes);
         }
+        self.limit_neighbours();
         if let Some(on_grid) = &mut self.on_grid {
             on_grid.observe(batch, &counted, classes);
         }
@@ -208,6 +234,16 @@ impl Statistics {
     /// # Errors
     /// If the two describe different tables, together have too many classes, or do not age alike.
     pub fn merge(&mut self, other: &Statistics) -> Result<()> {
+        let mut reduced = None;
+        if self.schema != other.schema
+            && self.schema.without_neighbours() == other.schema.without_neighbours()
+        {
+            self.drop_neighbours();
+            let mut other = other.clone();
+            other.drop_neighbours();
+            reduced = Some(other);
+        }
+        let other = reduced.as_ref().unwrap_or(other);
         self.check_same_table(other)?;
         let new = other.classes.names().filter(|name| self.classes.get(name).is_none()).count();
         self.check_class_count(self.classes.len() + new)?;
@@ -229,7 +265,26 @@ impl Statistics {
         }
         let other = self.at_our_age(Cow::Borrowed(other))?;
         self.add(&other, 1.0);
+        self.limit_neighbours();
         Ok(())
+    }
+
+    /// Lets go of pairs of neighbours in columns of text, and of punctuation, as if they had never been counted. Only judgements
+    /// weigh them, so that a model that was not judged stays the same.
+    pub fn drop_neighbours(&mut self) {
+        if self.schema.has_neighbours() {
+            self.is_settled = false;
+            self.factors.iter_mut().for_each(FamilyStatistics::drop_neighbours);
+            self.schema.drop_neighbours();
+        }
+    }
+
+    /// Does so if there are too many of them in some column, which depends on the rows alone.
+    fn limit_neighbours(&mut self) {
+        if self.schema.has_neighbours() && self.factors.iter().any(FamilyStatistics::has_too_many_neighbours)
+        {
+            self.drop_neighbours();
+        }
     }
 
     /// The model that follows from these statistics under the given settings.
@@ -240,8 +295,16 @@ impl Statistics {
         Ok(self.estimated(settings)?.1.narrowed())
     }
 
+    /// The judged model of canonical statistics: texts whose tokens are weighed need no likelihood.
+    pub(crate) fn estimate_judged(&self, settings: &Settings, judgement: &Judgement) -> Result<Model> {
+        settings.check()?;
+        check_columns(settings, &self.schema)?;
+        let is_used = |factor: usize| !judgement.weighs(self.factors[factor].columns()[0]);
+        Model::new(self, settings, is_used)?.judged(self, judgement)
+    }
+
     /// These statistics in canonical form, and the model of what the settings use of them. It takes rows with all columns.
-    fn estimated(&self, settings: &Settings) -> Result<(Cow<'_, Statistics>, Model)> {
+    pub(crate) fn estimated(&self, settings: &Settings) -> Result<(Cow<'_, Statistics>, Model)> {
         settings.check()?;
         check_columns(settings, &self.schema)?;
         let statistics = self.canonical();
@@ -303,31 +366,46 @@ impl Statistics {
         Ok(work(&LeaveOneOut::new(&statistics, &model)?))
     }
 
-    /// The same, if what the columns say was judged.
-    pub(crate) fn leave_one_out_judged<R>(
-        &self,
-        settings: &Settings,
-        judgement: &Judgement,
-        work: impl FnOnce(&LeaveOneOut<'_>) -> R,
-    ) -> Result<R> {
-        let (statistics, model) = self.estimated(settings)?;
-        Ok(work(&LeaveOneOut::new(&statistics, &model)?.judged(judgement)?))
-    }
-
     /// The same statistics of no other columns than those of a model that was estimated from them.
     pub(crate) fn narrowed(&self, model: &Model) -> Statistics {
-        let mut statistics = self.clone();
-        let position = |column: usize| model.schema().position(&self.schema.columns[column].name);
-        statistics.factors.retain(|factor| position(factor.columns()[0]).is_some());
-        for column in statistics.factors.iter_mut().flat_map(FamilyStatistics::columns_mut) {
-            *column = position(*column).expect("a model uses all columns of a factor or none");
+        let used = self.schema.columns.iter().enumerate();
+        let used = used.filter(|(_, column)| model.schema().position(&column.name).is_some());
+        self.only(&used.map(|(column, _)| column).collect::<Vec<_>>())
+    }
+
+    /// The same statistics of no other columns than these, which are in order, and among them all columns of a
+    /// factor or none. Without some columns of the grid, nothing on it is left.
+    pub(crate) fn only(&self, columns: &[usize]) -> Statistics {
+        let is_used = |column: usize| columns.binary_search(&column).is_ok();
+        let place = |column: usize| columns.binary_search(&column).expect("it is among these columns");
+        let used = self.factors.iter().filter(|factor| is_used(factor.columns()[0]));
+        let mut factors: Vec<FamilyStatistics> = used.cloned().collect();
+        for column in factors.iter_mut().flat_map(FamilyStatistics::columns_mut) {
+            *column = place(*column);
         }
-        statistics.schema = model.schema().clone();
-        statistics
+        let is_complete = |on_grid: &&OnGrid| on_grid.grid.columns.iter().all(|own| is_used(own.column));
+        let on_grid = self.on_grid.as_deref().filter(is_complete).cloned();
+        Statistics {
+            schema: self.schema.only(columns),
+            rows: self.rows,
+            classes: self.classes.clone(),
+            class_weight: self.class_weight.clone(),
+            factors,
+            on_grid: on_grid.map(|on_grid| Box::new(on_grid.with_columns(place))),
+            sample: None,
+            decay: self.decay.clone(),
+            is_settled: self.is_settled,
+        }
     }
 
     pub(crate) fn has_rows_of(&self, class: &str) -> bool {
         self.classes.get(class).is_some_and(|id| !self.class_weight.is_zero(0, id))
+    }
+
+    /// The mean weight of a row.
+    pub(crate) fn unit(&self) -> f64 {
+        let total = self.total_weight();
+        if total > 0.0 { total / self.rows.max(1) as f64 } else { 1.0 }
     }
 
     pub(crate) fn total_weight(&self) -> f64 {
@@ -444,7 +522,11 @@ impl Statistics {
         Err(Error::TooManyValues { column, values, classes, limit: MOST_COUNTS })
     }
 
-    fn check_same_table(&self, other: &Statistics) -> Result<()> {
+    /// Refuses statistics of another table, which cannot be [merged](Self::merge) with these.
+    ///
+    /// # Errors
+    /// If the columns are not the same, or rows do not age alike. The first column that differs is named.
+    pub fn check_same_table(&self, other: &Statistics) -> Result<()> {
         self.check_same_columns(other)?;
         self.check_same_age(other)
     }
@@ -456,10 +538,14 @@ impl Statistics {
         let (a, b) = (&self.schema, &other.schema);
         let what = if a.target != b.target {
             format!("their targets are `{}` and `{}`", a.target, b.target)
+        } else if a.bins != b.bins {
+            "their classes are not the same intervals".to_owned()
         } else if a.weight != b.weight {
             "their rows are weighted differently".to_owned()
         } else if a.missing != b.missing {
             "they spell missing values differently".to_owned()
+        } else if let Some(name) = differently_written(a, b) {
+            format!("they read the column `{name}` differently")
         } else if let Some(only) = a.columns.iter().find(|column| !b.columns.contains(column)) {
             format!("only the first has the {} column `{}`", only.kind.name(), only.name)
         } else if let Some(only) = b.columns.iter().find(|column| !a.columns.contains(column)) {
@@ -469,6 +555,14 @@ impl Statistics {
         };
         Err(Error::Mismatch(what))
     }
+}
+
+/// A column that both have and that is the same, except that it is written in another way.
+fn differently_written<'s>(a: &'s Schema, b: &Schema) -> Option<&'s str> {
+    let other = |name: &str| b.columns.iter().find(|column| column.name == name);
+    let pairs = a.columns.iter().filter_map(|column| Some((column, other(&column.name)?)));
+    let mut differing = pairs.filter(|(a, b)| a.kind == b.kind && a.written != b.written);
+    differing.next().map(|(column, _)| column.name.as_str())
 }
 
 /// The settings with everything worked out that takes more than one column to know: all columns that are used.

@@ -101,6 +101,7 @@ impl TextSettings {
 /// | `stop_words` | none | see [`StopWords`]; not for characters |
 /// | `stemming` | none | a language such as `english` or `en`; not for characters |
 /// | `hash_bits` | none | 1 to 30 |
+/// | `neighbours` | no | for words, not hashed and without n-grams of their own |
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct TokenSettings {
@@ -125,6 +126,10 @@ pub struct TokenSettings {
     /// Replaces each token by one of 2^b buckets: the low b bits of rapidhash V3 of its bytes (default seed), written
     /// in decimal. The hash is the same on every platform and in every version of priory.
     pub hash_bits: Option<u8>,
+    /// Whether punctuation, pairs of neighbours and the ends of documents are counted beside the words. Judgements weigh
+    /// them; a textbook model passes over them, so that it is the same with and without.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub neighbours: bool,
 }
 
 /// How a document is cut up.
@@ -279,6 +284,11 @@ impl TokenSettings {
                 return wrong("stemming needs words: choose another style than characters".into());
             }
         }
+        let is_plain =
+            !matches!(self.style, TokenStyle::Characters(_)) && self.ngrams == WordNgrams::default();
+        if self.neighbours && (!is_plain || self.hash_bits.is_some()) {
+            return wrong("neighbours need words that are neither hashed nor joined otherwise".into());
+        }
         if let Some(bits) = self.hash_bits
             && !(1..=30).contains(&bits)
         {
@@ -287,6 +297,64 @@ impl TokenSettings {
         Ok(())
     }
 }
+
+/// Stands for the beginning of a document among neighbours, and for its end. No scanner finds such words.
+pub const START: &str = "⟨start⟩";
+/// The end.
+pub const END: &str = "⟨end⟩";
+
+/// Whether a character is a mark of punctuation, which may be counted beside the words: neither letter nor digit, white space
+/// or picture.
+pub fn is_mark(c: char) -> bool {
+    let is_picture = matches!(c, '\u{2600}'..='\u{27bf}' | '\u{1f300}'..='\u{1faff}');
+    !(c.is_alphanumeric() || c == '_' || c.is_whitespace() || c.is_control() || is_picture)
+}
+
+impl TokenSettings {
+    /// Whether a token is counted for judgements alone: see [`neighbours`](Self::neighbours).
+    pub(crate) fn is_beside_words(&self, token: &str) -> bool {
+        self.neighbours && is_beside(token)
+    }
+
+    /// Whether a token was found beside words that are counted without neighbours: documents may have been read before it
+    /// turned out that there are too many pairs.
+    pub(crate) fn passes_over(&self, token: &str) -> bool {
+        let is_plain =
+            !matches!(self.style, TokenStyle::Characters(_)) && self.ngrams == WordNgrams::default();
+        is_plain && !self.neighbours && self.hash_bits.is_none() && is_beside(token)
+    }
+
+    /// How many kinds of tokens a judgement tells apart: words, pairs of them, and longer n-grams.
+    pub(crate) fn orders(&self) -> usize {
+        match self.style {
+            TokenStyle::Characters(_) => 1,
+            _ if self.hash_bits.is_some() => 1,
+            _ if self.neighbours => 2,
+            _ => (1 + usize::from(self.ngrams.max - self.ngrams.min)).min(MOST_ORDERS),
+        }
+    }
+
+    /// Which of them a token is.
+    pub(crate) fn order_of(&self, token: &str) -> usize {
+        match self.orders() {
+            1 => 0,
+            orders => {
+                let spaces = token.bytes().filter(|&b| b == b' ').count();
+                (spaces + 1).saturating_sub(usize::from(self.ngrams.min)).min(orders - 1)
+            }
+        }
+    }
+}
+
+/// Whether a token is a mark of punctuation or a pair.
+fn is_beside(token: &str) -> bool {
+    let mut characters = token.chars();
+    let is_single_mark = characters.next().is_some_and(is_mark) && characters.next().is_none();
+    is_single_mark || token.contains(' ')
+}
+
+/// Longer n-grams are of one kind.
+const MOST_ORDERS: usize = 3;
 
 fn wrong(what: String) -> Result<()> {
     Err(Error::Settings(what))
@@ -333,6 +401,9 @@ mod tests {
             TokenSettings { stemming: Some("english".into()), ..characters() },
             TokenSettings { hash_bits: Some(0), ..words() },
             TokenSettings { hash_bits: Some(31), ..words() },
+            TokenSettings { neighbours: true, ..characters() },
+            TokenSettings { neighbours: true, hash_bits: Some(8), ..words() },
+            TokenSettings { neighbours: true, ngrams: ngrams(1, 2), ..words() },
         ] {
             assert!(matches!(settings.check(), Err(Error::Settings(_))), "{settings:?}");
         }

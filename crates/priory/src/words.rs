@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use crate::decide::Cost;
 use crate::schema::Kind;
 use crate::settings::{
     Discriminant, Divisor, Family, MissingValues, NumberFamily, Prior, Regularization, Selection, Smoothing,
     TextFamily, VarianceFloor,
 };
 use crate::text::{CharacterNgrams, Cjk, Reach, TermFrequency, TokenStyle, WordNgrams};
+use crate::written::{DateOrder, DatePart, DecimalMark};
 
 /// What a column is to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,6 +18,19 @@ pub enum Meaning {
     Ignored,
     /// A feature of this kind, and of this family if one was named.
     Kept(Kind, Option<Family>),
+    /// Dates, and which parts of them count.
+    Dates(Dates),
+}
+
+/// What counts of a column of dates.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Dates {
+    /// How they are written, if it was said.
+    pub order: Option<DateOrder>,
+    /// Whether the moments count as numbers.
+    pub number: bool,
+    /// Whether weekday, month and hour count as categories, in the order of [`DatePart::ALL`].
+    pub parts: [bool; 3],
 }
 
 /// `number`, `category`, `text`, `ignore` and so on, or a family of numbers.
@@ -40,13 +55,41 @@ pub fn meaning(word: &str) -> Result<Meaning, String> {
         "text" => Meaning::Kept(Kind::Text, None),
         "group" => Meaning::Kept(Kind::Group, None),
         "ignore" => Meaning::Ignored,
+        _ if is_about_dates(word) => Meaning::Dates(dates(word)?),
         _ => {
             let family = numbers(word).map_err(|families| {
-                format!("`{word}` is none of number, category, categorical, bernoulli, text, joint, group, ignore, nor {families}")
+                format!("`{word}` is none of number, category, categorical, bernoulli, date, text, joint, group, ignore, nor {families}")
             })?;
             Meaning::Kept(kind_for(family), Some(family.into()))
         }
     })
+}
+
+/// Whether a word begins like those about dates.
+fn is_about_dates(word: &str) -> bool {
+    let first = word.split(['+', ':']).next().unwrap_or_default();
+    first == "date" || DatePart::ALL.iter().any(|part| part.name() == first)
+}
+
+/// `date`, `date:dmy`, and with a plus between them `weekday`, `month` and `hour`.
+fn dates(text: &str) -> Result<Dates, String> {
+    let mut dates = Dates::default();
+    for word in text.split('+') {
+        let (word, order) = word.split_once(':').map_or((word, None), |(word, order)| (word, Some(order)));
+        if let Some(place) = DatePart::ALL.iter().position(|part| part.name() == word && order.is_none()) {
+            dates.parts[place] = true;
+            continue;
+        }
+        let named = DateOrder::ALL.into_iter().find(|known| Some(known.name()) == order);
+        if word != "date" || named.is_none() != order.is_none() {
+            let (orders, parts) = (DateOrder::ALL.map(DateOrder::name), DatePart::ALL.map(DatePart::name));
+            let (orders, parts) = (orders.join(", date:"), parts.join(", "));
+            return Err(format!("expected date, date:{orders}, and with a plus between them {parts}"));
+        }
+        dates.number = true;
+        dates.order = named;
+    }
+    Ok(dates)
 }
 
 /// What has to be counted of a column for this family. More than sums is counted only where more is needed.
@@ -182,6 +225,59 @@ pub fn prior(text: &str) -> Result<Prior, String> {
         }
         _ => Err("expected empirical, uniform, smoothed:L or given:CLASS=P,...".into()),
     }
+}
+
+/// What stands before the fraction of a number.
+///
+/// # Errors
+/// What was expected.
+pub fn decimal(text: &str) -> Result<DecimalMark, String> {
+    let found = DecimalMark::ALL.into_iter().find(|mark| mark.name() == text);
+    found.ok_or_else(|| "expected point or comma".into())
+}
+
+/// Into how many classes a target of numbers is cut.
+///
+/// # Errors
+/// If that makes no classes.
+pub fn bins(text: &str) -> Result<usize, String> {
+    let classes = text.parse().ok().filter(|classes| (2..=1000).contains(classes));
+    classes.ok_or_else(|| format!("`{text}` is not a number of classes from 2 to 1000"))
+}
+
+/// `CLASS=P`, or `P` for the positive class: the probability that a class must reach to be answered.
+///
+/// # Errors
+/// What was expected.
+pub fn threshold(text: &str) -> Result<(Option<String>, f64), String> {
+    let (class, p) = text.rsplit_once('=').map_or((None, text), |(class, p)| (Some(class.to_owned()), p));
+    let p = p.parse().map_err(|_| format!("expected CLASS=P with a probability P, found `{text}`"))?;
+    Ok((class, p))
+}
+
+/// `true:predicted=C,…`: what it costs to answer one class where another is true. `*` stands for all that are not named.
+///
+/// # Errors
+/// What was expected.
+pub fn costs(text: &str) -> Result<Vec<Cost>, String> {
+    text.split(',').map(cost).collect()
+}
+
+fn cost(text: &str) -> Result<Cost, String> {
+    let expected = || format!("expected TRUE:PREDICTED=COST, found `{text}`");
+    let (pair, cost) = text.rsplit_once('=').ok_or_else(expected)?;
+    let (true_class, predicted) = pair.split_once(':').ok_or_else(expected)?;
+    if predicted.contains(':') {
+        return Err(format!("`{pair}` has more than one colon; name such classes in a table of costs"));
+    }
+    let cost =
+        cost.trim().parse().map_err(|_| format!("the cost of {pair} is `{cost}`, which is not a number"))?;
+    Ok(Cost { true_class: named(true_class), predicted: named(predicted), cost })
+}
+
+/// The class of this name; none if it is `*`.
+pub fn named(class: &str) -> Option<String> {
+    Some(class.trim()).filter(|class| *class != "*").map(str::to_owned)
 }
 
 /// What a missing value says.

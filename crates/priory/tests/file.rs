@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 use priory::format::ModelFile;
+use priory::judgement::{Judging, Tier};
 use priory::{Batch, Column, Error, Kind, Learnt, Schema, Settings, Statistics, Value};
 
 fn small_file() -> Vec<u8> {
@@ -33,6 +34,26 @@ fn grouped_file() -> Vec<u8> {
     Learnt::new(statistics, Settings::default()).to_bytes()
 }
 
+/// A part of a table that keeps its rows to be judged by: one column of each kind.
+fn part_file() -> Vec<u8> {
+    let columns = [("x", Kind::Number), ("color", Kind::Category), ("text", Kind::Text)];
+    let columns = columns.map(|(name, kind)| Column::new(name, kind)).to_vec();
+    let schema = Schema::new("y", columns).unwrap();
+    let mut batch = Batch::new(&schema);
+    for (class, x, color, words) in [
+        ("yes", 1.5, "red", &["buy", "now"][..]),
+        ("no", 2.0, "blue", &["now", "now"]),
+        ("no", 7.0, "red", &[]),
+    ] {
+        let values = [Value::Number(x), Value::Category(color), Value::Text(words)];
+        batch.push(Some(class), 1.0, &values).unwrap();
+    }
+    batch.push(Some("no"), 2.0, &[Value::Missing; 3]).unwrap();
+    let mut learnt = Learnt::new(Judging::Later.start(&schema), Settings::default());
+    learnt.learn(&batch).unwrap();
+    learnt.to_bytes()
+}
+
 fn refusal(bytes: &[u8]) -> String {
     match Learnt::read(&bytes) {
         Err(Error::File(why)) => why,
@@ -43,7 +64,7 @@ fn refusal(bytes: &[u8]) -> String {
 
 #[test]
 fn any_changed_byte_is_noticed() {
-    for file in [small_file(), grouped_file(), text_file().1, ageing_file(["to", "be"]).1] {
+    for file in [small_file(), grouped_file(), text_file().1, ageing_file(["to", "be"]).1, part_file()] {
         assert!(Learnt::read(&file).is_ok());
         for position in 0..file.len() {
             for change in [0x01, 0x80, 0xff] {
@@ -86,6 +107,40 @@ fn with_checksums(mut file: Vec<u8>) -> Vec<u8> {
     let bytes: Vec<u8> = sums.iter().flat_map(|sum| sum.to_le_bytes()).collect();
     file[place].copy_from_slice(&bytes);
     file
+}
+
+#[test]
+fn rows_that_are_kept_to_judge_by_were_counted() {
+    let file = part_file();
+    let changed = |name: &str, position: usize| {
+        let mut changed = file.clone();
+        let place = section(&file, name).start + position;
+        changed[place] ^= 1;
+        with_checksums(changed)
+    };
+    let not_counted = "the rows that it keeps are not among those that it counted";
+    for name in ["sample.copies", "sample.weights", "sample.0", "sample.1.names", "sample.2.names"] {
+        assert!(refusal(&changed(name, 0)).contains(not_counted), "{name}: {}", refusal(&changed(name, 0)));
+    }
+    // Whatever is changed, nothing worse happens than that a file is refused.
+    for name in [
+        "copies",
+        "weights",
+        "class.codes",
+        "0",
+        "1.codes",
+        "2.documents",
+        "2.tokens",
+        "2.counts",
+        "2.missing",
+    ] {
+        let name = format!("sample.{name}");
+        for position in 0..section(&file, &name).len() {
+            if let Ok(mut learnt) = Learnt::read(&changed(&name, position)) {
+                learnt.judge(Judging::Tier(Tier::Full), 1).unwrap();
+            }
+        }
+    }
 }
 
 /// A model of a few words.

@@ -3,9 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use priory::report::{FeatureFamily, Fractions, Summary};
-use priory::settings::{Family, Prior, Pseudocounts, Smoothing};
-use priory::{Batch, Column, Kind, Schema, Settings, Statistics};
+use priory::report::{ByClass, FeatureFamily, FractionExplanation, Fractions, Summary};
+use priory::settings::{Family, Prior, Pseudocounts, Smoothing, TextFamily};
+use priory::{Batch, Column, Kind, Schema, Settings, Statistics, Value};
 
 /// A table as text: the last column is the class, `?` is missing.
 fn learn(columns: &[&str], kind: Kind, rows: &[&str]) -> Statistics {
@@ -84,8 +84,8 @@ fn tennis_day() {
     assert_eq!(format!("{:.4}", posterior.row(0)[1]), "0.7954");
 
     let fractions = Fractions::new(&statistics, &model).unwrap().explain(&day, 0).unwrap();
-    assert_eq!(fractions.likelihood, [["2/9", "3/5"], ["3/9", "1/5"], ["3/9", "4/5"], ["3/9", "3/5"]]);
-    assert_eq!(fractions.joint, ["1/189", "18/875"]);
+    assert_eq!(known(&fractions), [["2/9", "3/5"], ["3/9", "1/5"], ["3/9", "4/5"], ["3/9", "3/5"]]);
+    assert_eq!(fractions.joint.unwrap(), ["1/189", "18/875"]);
     assert_eq!(fractions.posterior.unwrap(), ["125/611", "486/611"]);
 }
 
@@ -96,17 +96,17 @@ fn tennis_as_a_full_joint_table() {
     let model = statistics.estimate(&maximum_likelihood()).unwrap();
     let fractions = Fractions::new(&statistics, &model).unwrap();
     let seen = fractions.explain(&batch(&["S H H W -"]), 0).unwrap();
-    assert_eq!(seen.likelihood, [["0/9", "1/5"]]);
+    assert_eq!(known(&seen), [["0/9", "1/5"]]);
     // A combination nobody has met is impossible, which is what the naive assumption avoids.
     assert_eq!(fractions.explain(&batch(&["S C H S +"]), 0).unwrap().posterior, None);
     // Wind summed out: two of five minus days were sunny, hot and humid.
     let partly = fractions.explain(&batch(&["S H H ? -"]), 0).unwrap();
-    assert_eq!(partly.likelihood, [["0/9", "2/5"]]);
+    assert_eq!(known(&partly), [["0/9", "2/5"]]);
     // Laplace over 36 cells.
     let model = statistics.estimate(&Settings::default()).unwrap();
     let laplace = Fractions::new(&statistics, &model).unwrap();
-    assert_eq!(laplace.explain(&batch(&["S H H W -"]), 0).unwrap().likelihood, [["1/45", "2/41"]]);
-    assert_eq!(laplace.explain(&batch(&["S H H ? -"]), 0).unwrap().likelihood, [["2/45", "4/41"]]);
+    assert_eq!(known(&laplace.explain(&batch(&["S H H W -"]), 0).unwrap()), [["1/45", "2/41"]]);
+    assert_eq!(known(&laplace.explain(&batch(&["S H H ? -"]), 0).unwrap()), [["2/45", "4/41"]]);
 }
 
 fn movies() -> Statistics {
@@ -289,4 +289,81 @@ fn a_model_of_another_table_is_refused() {
     let model = tennis.estimate(&Settings::default()).unwrap();
     assert!(Summary::of(&tennis, &model, 0).is_ok() && Fractions::new(&tennis, &model).is_ok());
     assert!(Summary::of(&coins, &model, 0).is_err() && Fractions::new(&coins, &model).is_err());
+}
+
+/// The fractions of all features, each of which has some.
+fn known(explanation: &FractionExplanation) -> Vec<ByClass<String>> {
+    explanation.likelihood.iter().map(|of_feature| of_feature.clone().unwrap()).collect()
+}
+
+/// Nagoya University, Mathematics for machine learning 2022, lecture 7: five mails as sentences. The table of the words, and the
+/// posterior of "Buy book today".
+#[test]
+fn five_mails_word_by_word() {
+    let schema = Schema::new("class", vec![Column::new("text", Kind::Text)]).unwrap();
+    let mut mails = Batch::new(&schema);
+    for (class, mail) in [
+        ("ham", "do math today"),
+        ("spam", "buy"),
+        ("ham", "buy book"),
+        ("spam", "today do math drugs"),
+        ("spam", "buy drugs book today"),
+    ] {
+        let words: Vec<&str> = mail.split(' ').collect();
+        mails.push(Some(class), 1.0, &[Value::Text(&words)]).unwrap();
+    }
+    let mut statistics = Statistics::empty(&schema);
+    statistics.observe(&mails).unwrap();
+    let mut settings = Settings { smoothing: Smoothing::None, ..Settings::default() };
+    settings.text.smoothing = Smoothing::None;
+    settings.text.model = Some(TextFamily::Bernoulli);
+    let model = statistics.estimate(&settings).unwrap();
+    let summary = Summary::new(&statistics, &settings).unwrap();
+    let table = &summary.features[0].text.as_ref().unwrap().table;
+    let fractions: Vec<(&str, &str, &str)> = (table.iter())
+        .map(|word| {
+            let fraction = word.fraction.as_ref().unwrap();
+            (&word.token[..], &fraction[0][..], &fraction[1][..])
+        })
+        .collect();
+    let expected = [
+        ("book", "1/2", "1/3"),
+        ("buy", "1/2", "2/3"),
+        ("do", "1/2", "1/3"),
+        ("drugs", "0/2", "2/3"),
+        ("math", "1/2", "1/3"),
+        ("today", "1/2", "2/3"),
+    ];
+    assert_eq!(fractions, expected);
+
+    let mut new = Batch::new(&schema);
+    new.push(None, 1.0, &[Value::Text(&["buy", "book", "today"])]).unwrap();
+    let explanation = Fractions::new(&statistics, &model).unwrap().explain(&new, 0).unwrap();
+    assert_eq!(*explanation.likelihood[0].as_ref().unwrap(), ["1/32", "16/729"]);
+    assert_eq!(explanation.posterior.unwrap(), ["243/499", "256/499"]);
+    // The factors of the words that are there and of those that are not.
+    let factors: Vec<(&str, bool, &str)> = (explanation.tokens[0].iter())
+        .map(|word| (&word.token[..], word.present, &word.fraction.as_ref().unwrap()[1][..]))
+        .collect();
+    let expected = [
+        ("buy", true, "2/3"),
+        ("book", true, "1/3"),
+        ("today", true, "2/3"),
+        ("do", false, "2/3"),
+        ("drugs", false, "1/3"),
+        ("math", false, "2/3"),
+    ];
+    assert_eq!(factors, expected);
+    let posterior = model.score(&new).unwrap().normalize();
+    assert!((posterior.row(0)[1] - 256.0 / 499.0).abs() < 1e-15);
+
+    // The same decision as a weighted sum, with Laplace's smoothing.
+    settings.text.smoothing = Smoothing::Lidstone(1.0);
+    let model = statistics.estimate(&settings).unwrap();
+    let form = model.linear_form().unwrap();
+    let weight =
+        |word: &str| form.weights.iter().find(|w| w.present.as_deref() == Some(word)).unwrap().weight;
+    let sum = form.bias + weight("buy") + weight("book") + weight("today");
+    let posterior = model.score(&new).unwrap().normalize();
+    assert!((sum - (posterior.row(0)[1] / posterior.row(0)[0]).ln()).abs() < 1e-12);
 }

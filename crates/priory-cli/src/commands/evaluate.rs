@@ -1,10 +1,12 @@
-//! `priory evaluate`: how well such a model predicts what it has not seen.
+//! `priory evaluate`: how well a model predicts what it has not seen.
+
+mod text;
 
 use std::io::Write;
 use std::path::Path;
 
 use anyhow::{Result, bail};
-use priory::evaluate::{Evaluation, EvaluationReport};
+use priory::evaluate::{Cause, Evaluation, EvaluationReport};
 use priory::judgement::Judging;
 use priory::plot::reliability;
 use priory::{Learnt, Schema, Settings};
@@ -13,12 +15,13 @@ use serde::Serialize;
 
 use crate::args::{EvaluateArgs, Format};
 use crate::commands::plot::check_name;
-use crate::data::ProgressBar;
+use crate::data::{self, ProgressBar};
 use crate::glob;
-use crate::output::{Grid, bold, count, plural, report_out, warn, write_json};
+use crate::model_file;
+use crate::output::{plural, report_out, warn, write_json};
 use crate::overwrite::refuse_input_as_output;
 use crate::tables::Tables;
-use crate::understand::{Understood, describe_columns};
+use crate::understand::Understood;
 
 const DEFAULT_FOLDS: u32 = 10;
 
@@ -26,34 +29,131 @@ pub(crate) fn run(args: &EvaluateArgs, threads: usize) -> Result<()> {
     let paths = glob::expand(&args.data)?;
     if let Some(path) = &args.reliability {
         check_name(path)?;
-        let others = args.table.files().chain(args.settings.files());
+        let others = args.table.files().chain(args.settings.files()).chain(args.decision.files());
         refuse_input_as_output(path, paths.iter().chain(&args.split.test).map(Path::new).chain(others))?;
     }
-    let tables = Tables::new(&paths, args.table.input.options())?;
+    match paths.split_first() {
+        Some((model, tables)) if store::is_model(model) => evaluate_model(args, model, tables, threads),
+        _ => evaluate_tables(args, &paths, threads),
+    }
+}
+
+/// Tests a model that was saved.
+fn evaluate_model(args: &EvaluateArgs, path: &str, tables: &[String], threads: usize) -> Result<()> {
+    refuse_what_the_model_says(args, path)?;
+    if tables.is_empty() {
+        bail!("{path} is a model: name the table to test it on after it");
+    }
+    let tables = Tables::new(tables, args.table.input.options())?;
+    let mut learnt = model_file::read_under(Path::new(path), |settings| {
+        args.decision.apply(&mut settings.decision)?;
+        args.settings.apply_all_but_estimate(settings)
+    })?;
+    model_file::warn_of_judgement(&learnt, Path::new(path));
+    let target = learnt.statistics.schema().target.clone();
+    if args.table.target.as_ref().is_some_and(|given| *given != target) {
+        bail!("{path} predicts `{target}`, which is not the column that --target names");
+    }
+    if args.settings.estimates_prior() {
+        let prior = data::estimate_prior(&tables, &learnt, threads)?;
+        learnt.set_settings(Settings { prior, ..learnt.settings.clone() });
+    }
+    let work = Work { threads, watch: &ProgressBar::default() };
+    let tested = |learnt: &Learnt| evaluate_on(&|i| tables.open(i), learnt, &work);
+    let evaluation = tested(&learnt)?;
+    let plain = match args.compare {
+        false => None,
+        true => {
+            let mut plain = learnt.clone();
+            plain.drop_judgement();
+            Some(tested(&plain)?)
+        }
+    };
+    let judged = learnt.is_judged();
+    let told = Told {
+        how: &format!("tested by {path}"),
+        folds: None,
+        judging: judged,
+        schema: learnt.statistics.schema(),
+    };
+    report(args, &evaluation, plain.as_ref(), &told)
+}
+
+/// Refuses flags that say how a model is to be made: this one is there.
+fn refuse_what_the_model_says(args: &EvaluateArgs, path: &str) -> Result<()> {
+    let (table, split) = (&args.table, &args.split);
+    let given = [
+        ("--schema", table.schema.is_some()),
+        ("--weight", table.weight.is_some()),
+        ("--ignore", !table.ignore.is_empty()),
+        ("--as", !table.kinds.is_empty()),
+        ("--missing", table.missing.is_some()),
+        ("--judge", args.judge.judge.is_some()),
+        ("--folds", split.folds.is_some()),
+        ("--holdout", split.holdout.is_some()),
+        ("--leave-one-out", split.leave_one_out),
+        ("--test", split.test.is_some()),
+        ("--seed", args.seed.is_some()),
+    ];
+    if let Some((flag, _)) = given.iter().find(|(_, is_given)| *is_given) {
+        bail!("{path} is a model, which has been trained: {flag} says how to train one");
+    }
+    if table.text.is_given()? {
+        bail!("{path} is a model, which has been trained: it knows how text is read");
+    }
+    Ok(())
+}
+
+/// Tests models of some rows on the others.
+fn evaluate_tables(args: &EvaluateArgs, paths: &[String], threads: usize) -> Result<()> {
+    if let Some(path) = paths.iter().find(|path| store::is_model(path)) {
+        bail!("{path} is a model: name it first, and then the tables to test it on");
+    }
+    let tables = Tables::new(paths, args.table.input.options())?;
     let mut settings = Settings::default();
     args.settings.apply(&mut settings)?;
+    args.decision.apply(&mut settings.decision)?;
     let mut first = tables.open(0).expect("at least one table is asked for")?;
     let mut understood = Understood::new(&mut first, &mut tables.open_from(1), &args.table)?;
     drop(first);
     understood.apply(&mut settings)?;
+    args.judge.judging().prepare(&mut understood.schema, &settings);
     understood.explain_left_out();
     let schema = &understood.schema;
     let split = Split::new(args);
-    let evaluated = |judging: Judging| -> Result<EvaluationReport> {
-        let report = split.evaluate(&tables, schema, &settings, judging, args, threads)?.report();
-        if report.rows == 0 {
-            bail!(priory::Error::Empty);
-        }
-        Ok(report)
-    };
-    let report = evaluated(args.judge.judge)?;
+    let judging = args.judge.judging().in_the_end();
+    let evaluated = |judging| split.evaluate(&tables, schema, &settings, judging, args, threads);
+    let evaluation = evaluated(judging)?;
     let plain = if args.compare { Some(evaluated(Judging::None)?) } else { None };
+    let folds = if let Split::Folds(k) = split { Some(k) } else { None };
+    let told = Told { how: &split.describe(), folds, judging: judging != Judging::None, schema };
+    report(args, &evaluation, plain.as_ref(), &told)
+}
+
+/// What is told of an evaluation besides its numbers.
+struct Told<'a> {
+    /// What was tested on what.
+    how: &'a str,
+    folds: Option<u32>,
+    /// Whether it was wanted that models are judged.
+    judging: bool,
+    schema: &'a Schema,
+}
+
+/// Prints what was found.
+fn report(
+    args: &EvaluateArgs,
+    evaluation: &Evaluation,
+    plain: Option<&Evaluation>,
+    told: &Told<'_>,
+) -> Result<()> {
+    let report = evaluation.report_with(&args.cut_offs)?;
+    let plain = plain.map(|plain| plain.report_with(&args.cut_offs)).transpose()?;
     if let Some(path) = &args.reliability {
         draw_reliability(path, plain.as_ref(), &report)?;
     }
-
     let mut out = report_out(args.format);
-    let folds = if let Split::Folds(k) = split { Some(k) } else { None };
+    let folds = told.folds;
     match (args.format, &plain) {
         (Format::Json, None) => write_json(&mut out, &Evaluated { report: &report, folds })?,
         (Format::Json, Some(plain)) => write_json(
@@ -63,14 +163,34 @@ pub(crate) fn run(args: &EvaluateArgs, threads: usize) -> Result<()> {
                 judged: Evaluated { report: &report, folds },
             },
         )?,
-        (Format::Text, None) => write_report(&mut out, &report, &split, args.judge.judge, schema)?,
-        (Format::Text, Some(plain)) => write_comparison(&mut out, plain, &report, &split, schema)?,
+        (Format::Text, None) => text::write_report(&mut out, &report, told)?,
+        (Format::Text, Some(plain)) => text::write_comparison(&mut out, plain, &report, told)?,
     }
     out.flush()?;
-    if report.skipped > 0 {
-        warn(&format!("{} skipped: `{}` is missing", plural(report.skipped, "row"), schema.target));
-    }
+    data::warn_of_skipped(report.skipped, &told.schema.target);
+    warn_of_doubts(&report, told);
     Ok(())
+}
+
+/// Says where predictions are worse than none, and what can be done about it.
+fn warn_of_doubts(report: &EvaluationReport, told: &Told<'_>) {
+    for doubt in &report.doubts {
+        let remedy = match doubt.cause {
+            Cause::Impossible(_) => "; --smoothing laplace leaves nothing impossible",
+            Cause::OtherShares if told.folds.is_none() => "; --prior estimate finds the shares in these rows",
+            Cause::Exaggerated if !told.judging => "; do without --judge none",
+            _ => "",
+        };
+        warn(&format!("{doubt}{remedy}"));
+    }
+    let of_two = |count: &usize| *count < report.classes.len();
+    let known = report.per_class.iter().filter(|class| class.auc.is_some()).count();
+    if let Some(known) = Some(known).filter(of_two).filter(|&known| known > 0) {
+        let without = plural((report.classes.len() - known) as u64, "class");
+        warn(&format!(
+            "ROC AUC is the mean over {known} classes; {without} without rows, or without others, left out"
+        ));
+    }
 }
 
 /// Draws whether the probabilities can be believed.
@@ -150,128 +270,6 @@ impl<'a> Split<'a> {
                 return Ok(evaluate_on(&|i| tests.open(i), &learnt, &work)?);
             }
         };
-        Ok(evaluate(&|i| tables.open(i), schema, settings, judging, split, args.seed, &work)?)
+        Ok(evaluate(&|i| tables.open(i), schema, settings, judging, split, args.seed.unwrap_or(0), &work)?)
     }
-}
-
-fn write_report(
-    out: &mut impl Write,
-    report: &EvaluationReport,
-    split: &Split<'_>,
-    judging: Judging,
-    schema: &Schema,
-) -> Result<()> {
-    let judged = match report.judged {
-        0 if judging == Judging::None => "",
-        0 => ", not judged",
-        rows if rows == report.rows => ", judged",
-        _ => ", partly judged",
-    };
-    writeln!(out, "{}{judged}\n", headline(report, split, schema))?;
-    writeln!(
-        out,
-        "  accuracy {}; the majority class alone {}",
-        bold(&digits(report.accuracy)),
-        digits(report.baseline_accuracy)
-    )?;
-    writeln!(
-        out,
-        "  log-loss {}, Brier score {}, calibration error {}",
-        log_loss(report),
-        digits(report.brier),
-        digits(report.ece)
-    )?;
-    writeln!(out, "  ROC AUC {}, macro F1 {}\n", auc(report.roc_auc), digits(report.macro_f1))?;
-
-    let with_confusion = !report.confusion.is_empty() && report.classes.len() <= MOST_SHOWN;
-    let predicted = |cells: Vec<String>| if with_confusion { cells } else { Vec::new() };
-    let mut grid = Grid::new();
-    let headings = ["class", "rows", "precision", "recall", "F1", "AUC"].map(String::from);
-    grid.row(
-        headings
-            .into_iter()
-            .chain(predicted(report.classes.iter().map(|name| format!("as {name}")).collect())),
-    );
-    for (i, class) in report.per_class.iter().enumerate() {
-        let cells = [
-            class.name.clone(),
-            count(class.support),
-            digits(class.precision),
-            digits(class.recall),
-            digits(class.f1),
-            class.auc.map_or("-".into(), digits),
-        ];
-        let confusion =
-            report.confusion.get(i).map(|weights| weights.iter().map(|&weight| count(weight)).collect());
-        grid.row(cells.into_iter().chain(predicted(confusion.unwrap_or_default())));
-    }
-    write!(out, "{}", grid.render())?;
-    Ok(())
-}
-
-/// What was tested, and how.
-fn headline(report: &EvaluationReport, split: &Split<'_>, schema: &Schema) -> String {
-    let (rows, classes) = (plural(report.rows, "row"), plural(report.classes.len() as u64, "class"));
-    format!("{rows}, {}, {classes}; {}", describe_columns(schema), split.describe())
-}
-
-fn digits(x: f64) -> String {
-    format!("{x:.4}")
-}
-
-fn auc(auc: Option<f64>) -> String {
-    auc.map_or("undefined".into(), digits)
-}
-
-/// How good plain and judged models are, side by side, and how often each is right when it claims to be so sure.
-fn write_comparison(
-    out: &mut impl Write,
-    plain: &EvaluationReport,
-    judged: &EvaluationReport,
-    split: &Split<'_>,
-    schema: &Schema,
-) -> Result<()> {
-    writeln!(out, "{}\n", headline(judged, split, schema))?;
-    let mut grid = Grid::new();
-    grid.row(["", "plain", "judged"].map(String::from));
-    let mut compare = |name: &str, of: &dyn Fn(&EvaluationReport) -> String| {
-        grid.row([name.to_owned(), of(plain), of(judged)]);
-    };
-    compare("accuracy", &|report| digits(report.accuracy));
-    compare("log-loss", &log_loss);
-    compare("Brier score", &|report| digits(report.brier));
-    compare("calibration error", &|report| digits(report.ece));
-    compare("ROC AUC", &|report| auc(report.roc_auc));
-    compare("macro F1", &|report| digits(report.macro_f1));
-    writeln!(out, "{}", grid.render())?;
-
-    writeln!(out, "How sure predictions are, and how often they are right:\n")?;
-    let mut grid = Grid::new();
-    grid.row(["sure", "rows, plain", "right", "rows, judged", "right"].map(String::from));
-    for (plain, judged) in plain.calibration.iter().zip(&judged.calibration) {
-        if plain.weight == 0.0 && judged.weight == 0.0 {
-            continue;
-        }
-        let percent = |share: f64| format!("{:.0} %", 100.0 * share);
-        let right = |share: Option<f64>| share.map_or("-".into(), percent);
-        grid.row([
-            format!("{} to {}", percent(plain.lower), percent(plain.upper)),
-            count(plain.weight),
-            right(plain.accuracy),
-            count(judged.weight),
-            right(judged.accuracy),
-        ]);
-    }
-    write!(out, "{}", grid.render())?;
-    Ok(())
-}
-
-/// A confusion matrix wider than this fits no terminal; JSON has it.
-const MOST_SHOWN: usize = 12;
-
-fn log_loss(report: &EvaluationReport) -> String {
-    if report.log_loss.is_finite() {
-        return format!("{:.4}", report.log_loss);
-    }
-    format!("infinite: {} had probability 0", plural(report.zero_probability_rows, "true class"))
 }

@@ -3,19 +3,22 @@
 use std::collections::HashMap;
 use std::f64::consts::LN_2;
 use std::io::Write;
+use std::ops::ControlFlow;
 
 use anyhow::{Result, bail};
 use priory::report::{
     Contribution, ContributionOf, FractionExplainer, FractionExplanation, Fractions, TokenContribution,
-    TokenContributions,
+    TokenContributions, TokenProbability,
 };
-use priory::{Batch, BatchColumn, Explanation, Intervals, Learnt, Model, Outcome, Schema};
+use priory::{Batch, BatchColumn, Column, Explanation, Intervals, Learnt, Model, Outcome, Schema};
+use priory_input::Purpose;
 use priory_input::text::Tokenizer;
+use serde::Serialize;
 
 use crate::args::{ExplainArgs, Format};
 use crate::data;
 use crate::model_file;
-use crate::output::{self, Grid, bold, plural, report_out, tinted};
+use crate::output::{self, Grid, bold, note, plural, probability, report_out, shown, tinted};
 
 /// Longer documents are shown in colours up to here.
 const MOST_LINES: usize = 200;
@@ -27,8 +30,10 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<()> {
     let mut learnt = model_file::read_under(&args.model, |settings| args.settings.apply(settings))?;
     if args.fractions {
         model_file::without_judgement(&mut learnt, "fractions are those of the counts");
+    } else if args.absent {
+        model_file::without_judgement(&mut learnt, "factors of words are those of the counts");
     }
-    model_file::warn_of_stale_judgement(&learnt, &args.model);
+    model_file::warn_of_judgement(&learnt, &args.model);
     match args.interval {
         None => explain(args, &learnt, &learnt.estimate()?, None),
         Some(level) => learnt
@@ -43,9 +48,10 @@ fn explain(
     intervals: Option<(&Intervals<'_>, f64)>,
 ) -> Result<()> {
     // JSON always has the fractions where there are any; text only if they were asked for.
+    let are_asked_for = args.fractions || args.absent;
     let fractions = match Fractions::new(&learnt.statistics, model) {
-        Ok(fractions) if args.fractions || args.format == Format::Json => Some(fractions),
-        Err(error) if args.fractions => return Err(error.into()),
+        Ok(fractions) if are_asked_for || args.format == Format::Json => Some(fractions),
+        Err(error) if are_asked_for => return Err(error.into()),
         _ => None,
     };
     let fractions = fractions.as_ref().map(Fractions::explainer).transpose()?;
@@ -54,17 +60,29 @@ fn explain(
         Printer { args, model, fractions, intervals, rows: 0, colours, out: report_out(args.format) };
     printer.start()?;
     match &args.data {
-        Some(path) => data::for_each_document(args.input.open(path)?, model.schema(), colours, |batch| {
-            (0..batch.rows).try_for_each(|row| printer.row(batch, row))
-        })?,
-        None => printer.row(&typed_row(model.schema(), &args.set, colours)?, 0)?,
+        Some(path) => {
+            let purpose = if args.where_wrong { Purpose::Testing } else { Purpose::Scoring };
+            let table = args.input.open(path)?;
+            data::for_each_document(table, model.schema(), purpose, colours, |batch| {
+                (0..batch.rows).try_for_each(|row| printer.wanted(batch, row))?;
+                Ok(if printer.is_done(batch) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+            })?;
+            printer.check_found(path)?;
+        }
+        None => {
+            printer.row(&typed_row(model.schema(), args.set.iter().flat_map(|row| &row.0), colours)?, 0)?
+        }
     }
     printer.finish()
 }
 
 /// A batch of one row from what was typed; columns that are not named are missing.
-fn typed_row(schema: &Schema, set: &[String], keep_documents: bool) -> Result<Batch> {
-    let set = set.iter().map(|typed| typed_value(schema, typed)).collect::<Result<Vec<_>>>()?;
+fn typed_row<'t>(
+    schema: &Schema,
+    set: impl Iterator<Item = &'t String>,
+    keep_documents: bool,
+) -> Result<Batch> {
+    let set = set.map(|typed| typed_value(schema, typed)).collect::<Result<Vec<_>>>()?;
     let mut batch = Batch::new(schema);
     if keep_documents {
         data::keep_documents(&mut batch);
@@ -72,13 +90,14 @@ fn typed_row(schema: &Schema, set: &[String], keep_documents: bool) -> Result<Ba
     batch.rows = 1;
     batch.classes.push(None);
     for (column, cell) in schema.columns.iter().zip(&mut batch.columns) {
-        let mut typed = set.iter().filter(|(name, _)| *name == column.name).map(|&(_, value)| value);
+        let is_meant = |name: &str| name == column.name || name == column.source();
+        let mut typed = set.iter().filter(|(name, _)| is_meant(name)).map(|&(_, value)| value);
         let value = typed.next().filter(|value| !schema.is_missing(value));
         if typed.next().is_some() {
             bail!("the column `{}` is set twice", column.name);
         }
         match cell {
-            BatchColumn::Category(cell) => cell.push(value),
+            BatchColumn::Category(cell) => cell.push(value.map(|value| typed_category(column, value))),
             BatchColumn::Text(cell) => match value {
                 None => cell.push_missing(),
                 Some(document) => {
@@ -88,9 +107,9 @@ fn typed_row(schema: &Schema, set: &[String], keep_documents: bool) -> Result<Ba
             },
             BatchColumn::Number(cell) => cell.push(match value {
                 None => f64::NAN,
-                Some(value) => match value.parse::<f64>() {
-                    Ok(number) if !number.is_infinite() => number,
-                    _ => bail!("`{value}` is not a number, which the column `{}` holds", column.name),
+                Some(value) => match typed_number(column, value) {
+                    Some(number) => number,
+                    None => bail!("`{value}` is not a number, which the column `{}` holds", column.name),
                 },
             }),
         }
@@ -98,10 +117,23 @@ fn typed_row(schema: &Schema, set: &[String], keep_documents: bool) -> Result<Ba
     Ok(batch)
 }
 
+/// A number as the column writes it, or plainly.
+fn typed_number(column: &Column, typed: &str) -> Option<f64> {
+    let written = column.written.as_ref().and_then(|written| written.number(typed, &mut String::new()));
+    written.or_else(|| typed.parse().ok().filter(|number: &f64| !number.is_infinite()))
+}
+
+/// A category as the column writes it, or by its name: a weekday, or a date of which it is the weekday.
+fn typed_category<'t>(column: &'t Column, typed: &'t str) -> &'t str {
+    column.written.as_ref().and_then(|written| written.category(typed)).unwrap_or(typed)
+}
+
 /// The column and the value of what was typed: whatever part of it before a `=` is the name of a column.
 fn typed_value<'t>(schema: &Schema, typed: &'t str) -> Result<(&'t str, &'t str)> {
+    let is_known =
+        |name: &str| schema.columns.iter().any(|column| column.name == name || column.source() == name);
     let splits = typed.match_indices('=').map(|(at, _)| (&typed[..at], &typed[at + 1..]));
-    let mut meant = splits.clone().filter(|(name, _)| schema.position(name).is_some());
+    let mut meant = splits.clone().filter(|(name, _)| is_known(name));
     match (meant.next(), meant.next()) {
         (Some(only), None) => Ok(only),
         (Some((one, _)), Some((other, _))) => bail!(
@@ -134,8 +166,40 @@ impl<W: Write> Printer<'_, '_, W> {
         Ok(())
     }
 
+    /// Explains a row if it is one of those that were asked for.
+    fn wanted(&mut self, batch: &Batch, row: usize) -> Result<()> {
+        let args = self.args;
+        let is_named = args.row.is_empty() || args.row.contains(&batch.row_number(row));
+        if !is_named || args.rows.is_some_and(|rows| self.rows >= rows) {
+            return Ok(());
+        }
+        self.row(batch, row)
+    }
+
+    /// Whether no more rows will be explained.
+    fn is_done(&self, batch: &Batch) -> bool {
+        let after = batch.first_row + batch.rows as u64;
+        let last = self.args.row.iter().max();
+        self.args.rows.is_some_and(|rows| self.rows >= rows) || last.is_some_and(|&last| last < after)
+    }
+
+    /// Says what was not found.
+    fn check_found(&self, path: &str) -> Result<()> {
+        if self.rows == 0 && self.args.where_wrong {
+            note(&format!("{path}: every class that is there was predicted"));
+        } else if self.rows == 0 && !self.args.row.is_empty() {
+            let rows: Vec<String> = self.args.row.iter().map(u64::to_string).collect();
+            bail!("{path} has no row {}", rows.join(", "));
+        }
+        Ok(())
+    }
+
     fn row(&mut self, batch: &Batch, row: usize) -> Result<()> {
         let mut explanation = self.model.explain(batch, row)?;
+        let class = batch.classes.value(row).filter(|_| self.args.where_wrong);
+        if self.args.where_wrong && class.is_none_or(|class| class == explanation.prediction) {
+            return Ok(());
+        }
         if let Some(fractions) = &self.fractions {
             explanation.add_fractions(fractions.explain(batch, row)?);
         }
@@ -146,7 +210,11 @@ impl<W: Write> Printer<'_, '_, W> {
             Format::Json => {
                 let separator = if self.rows == 0 { "\n" } else { ",\n" };
                 write!(self.out, "{separator}")?;
-                serde_json::to_writer_pretty(&mut self.out, &explanation)?;
+                let row = self.args.data.is_some().then(|| batch.row_number(row));
+                serde_json::to_writer_pretty(
+                    &mut self.out,
+                    &ExplainedRow { row, class, explanation: &explanation },
+                )?;
             }
             Format::Text => {
                 if self.rows > 0 {
@@ -155,7 +223,7 @@ impl<W: Write> Printer<'_, '_, W> {
                 if self.args.data.is_some() {
                     write!(self.out, "row {}: ", batch.row_number(row))?;
                 }
-                self.text(&explanation)?;
+                self.text(&explanation, class)?;
                 if self.colours {
                     self.coloured(batch, row, &explanation)?;
                 }
@@ -173,10 +241,15 @@ impl<W: Write> Printer<'_, '_, W> {
         Ok(())
     }
 
-    fn text(&mut self, explanation: &Explanation) -> Result<()> {
-        let best = &explanation.prediction;
-        let p = explanation.posterior[explanation.best];
-        writeln!(self.out, "{}, P = {p:.4}", bold(&format!("{} = {best}", self.model.schema().target)))?;
+    fn text(&mut self, explanation: &Explanation, class: Option<&str>) -> Result<()> {
+        let answer = bold(&format!("{} = {}", self.model.schema().target, explanation.prediction));
+        let p = explanation.posterior[explanation.answer.unwrap_or(explanation.best)];
+        let of = match explanation.answer {
+            Some(_) => String::new(),
+            None => format!("({})", explanation.classes[explanation.best]),
+        };
+        let class = class.map_or(String::new(), |class| format!("; it is {}", shown(class)));
+        writeln!(self.out, "{answer}, P{of} = {}{class}", probability(p))?;
         match explanation.outcome {
             Outcome::Evidence => {}
             Outcome::NoEvidence => writeln!(self.out, "  no feature is known: this is the prior")?,
@@ -184,60 +257,125 @@ impl<W: Write> Printer<'_, '_, W> {
         }
         writeln!(self.out)?;
         let grid = match &explanation.fraction {
-            Some(fractions) => fraction_grid(explanation, fractions),
-            None => self.log_grid(explanation),
+            Some(fractions) if self.args.fractions => fraction_grid(explanation, fractions),
+            _ => self.log_grid(explanation),
         };
         write!(self.out, "{}", grid.render())?;
         for contribution in &explanation.contributions {
             if let Some(tokens) = &contribution.tokens {
-                self.tokens(explanation, &contribution.feature, tokens)?;
+                match self.args.fractions && !tokens.probabilities.is_empty() {
+                    true => self.token_fractions(explanation, &contribution.feature, tokens)?,
+                    false => self.tokens(explanation, &contribution.feature, tokens)?,
+                }
             }
         }
-        if explanation.fraction.is_none() && !is_judged(explanation) {
+        if !self.args.fractions && !is_judged(explanation) {
             let (unit, name) = self.unit();
             writeln!(self.out, "\n  log P(x) = {} {name}", decimal(explanation.log_evidence / unit))?;
         }
         Ok(())
     }
 
-    /// The tokens that speak most for the class that was chosen, or against it.
+    /// The tokens that say most, in the unit of everything else: between two classes as log-odds of the second, as above, and
+    /// between several for the class that was chosen.
     fn tokens(
         &mut self,
         explanation: &Explanation,
         feature: &str,
         tokens: &TokenContributions,
     ) -> Result<()> {
-        let evidence =
-            |token: &TokenContribution| token.weight_of_evidence(explanation.best, &explanation.prior);
+        let (unit, name) = self.unit();
+        let two = explanation.classes.len() == 2;
+        let evidence = |logs: &[f64]| match two {
+            true => logs[1] - logs[0],
+            false => priory::report::weight_of_evidence(logs, explanation.best, &explanation.prior),
+        };
+        let heading = match explanation.classes.last() {
+            Some(last) if two => format!("log-odds of {last}"),
+            _ => format!("{name} for {}", explanation.prediction),
+        };
+        let known = |token: &'_ TokenContribution| token.log_likelihood.as_ref().map(|logs| evidence(logs));
         let mut met: Vec<(f64, &TokenContribution)> =
-            tokens.tokens.iter().filter_map(|token| Some((evidence(token)?, token))).collect();
-        let unknown = tokens.tokens.len() - met.len();
+            tokens.tokens.iter().filter_map(|token| Some((known(token)?, token))).collect();
+        let unknown =
+            tokens.tokens.iter().filter(|token| token.unseen || token.log_likelihood.is_none()).count();
         met.sort_by(|a, b| b.0.abs().total_cmp(&a.0.abs()).then_with(|| a.1.token.cmp(&b.1.token)));
         let mut grid = Grid::new();
-        let heading = format!("bits for {}", explanation.prediction);
         grid.row([feature.to_owned(), "times".to_owned(), heading]);
-        if tokens.absent.iter().any(|&log| log != 0.0) {
-            let absent = TokenContribution {
-                token: String::new(),
-                occurrences: 0,
-                log_likelihood: Some(tokens.absent.clone()),
-            };
-            let bits = evidence(&absent).unwrap_or_default() / LN_2;
-            grid.row(["(nothing there)".to_owned(), String::new(), format!("{bits:+.2}")]);
+        let cell = |nats: f64| signed(nats / unit);
+        let beside = [("(nothing there)", Some(&tokens.absent)), ("(its length)", tokens.length.as_ref())];
+        for (name, logs) in beside {
+            if let Some(logs) = logs.filter(|logs| logs.iter().any(|&log| log != 0.0)) {
+                grid.row([name.to_owned(), String::new(), cell(evidence(logs))]);
+            }
         }
         for (evidence, token) in met.iter().take(self.args.top) {
-            let bits = format!("{:+.2}", evidence / LN_2);
-            grid.row([token.token.clone(), token.occurrences.to_string(), bits]);
+            grid.row([token.token.clone(), token.occurrences.to_string(), cell(*evidence)]);
         }
         writeln!(self.out, "\n{}", grid.render().trim_end())?;
         let more = met.len().saturating_sub(self.args.top);
         if more > 0 {
             let rest: f64 = met.iter().skip(self.args.top).map(|(evidence, _)| evidence).sum();
             let more = plural(more as u64, "more token");
-            writeln!(self.out, "  and {more}, together {:+.2}", rest / LN_2)?;
+            writeln!(self.out, "  and {more}, together {}", cell(rest))?;
         }
         if unknown > 0 {
             writeln!(self.out, "  {} never met in training", plural(unknown as u64, "token"))?;
+        }
+        if self.args.absent {
+            self.absent_tokens(explanation, feature, tokens)?;
+        }
+        Ok(())
+    }
+
+    /// What each token says by not being there.
+    fn absent_tokens(
+        &mut self,
+        explanation: &Explanation,
+        feature: &str,
+        tokens: &TokenContributions,
+    ) -> Result<()> {
+        let (unit, name) = self.unit();
+        let absent: Vec<_> = tokens.probabilities.iter().filter(|token| !token.present).collect();
+        if absent.is_empty() {
+            writeln!(self.out, "\n  words that are not there say nothing, or are too many to list")?;
+            return Ok(());
+        }
+        let mut grid = Grid::new();
+        let two = explanation.classes.len() == 2;
+        let odds = explanation.classes.last().filter(|_| two).map(|class| format!("log-odds of {class}"));
+        grid.line(format!("{feature} without, in {name}"), explanation.classes.iter().cloned().chain(odds));
+        for token in absent {
+            let logs: Vec<f64> = token.probability.iter().map(|p| p.ln()).collect();
+            let odds = two.then(|| signed((logs[1] - logs[0]) / unit));
+            grid.line(&token.token, logs.iter().map(|log| decimal(log / unit)).chain(odds));
+        }
+        writeln!(self.out, "\n{}", grid.render().trim_end())?;
+        Ok(())
+    }
+
+    /// P(token | class) as fractions: the factors of a document.
+    fn token_fractions(
+        &mut self,
+        explanation: &Explanation,
+        feature: &str,
+        tokens: &TokenContributions,
+    ) -> Result<()> {
+        let is_listed = |token: &&TokenProbability| token.present || self.args.absent;
+        let mut grid = Grid::new();
+        grid.line(feature, explanation.classes.iter().map(|class| format!("P(x | {class})")));
+        for token in tokens.probabilities.iter().filter(is_listed) {
+            let name = if token.present { token.token.clone() } else { format!("no {}", token.token) };
+            match &token.fraction {
+                Some(fractions) => grid.line(name, fractions.iter().cloned()),
+                None => grid.line(name, token.probability.iter().map(|p| format!("{p:.4}"))),
+            };
+        }
+        writeln!(self.out, "\n{}", grid.render().trim_end())?;
+        let left_out = tokens.probabilities.iter().filter(|token| !is_listed(token)).count();
+        if left_out > 0 {
+            let words = plural(left_out as u64, "word");
+            writeln!(self.out, "  and {words} that are not there: --absent lists them")?;
         }
         Ok(())
     }
@@ -324,7 +462,7 @@ impl<W: Write> Printer<'_, '_, W> {
         // The terms of a judged model are not likelihoods.
         let total = if is_judged(explanation) { "sum" } else { "log-joint" };
         grid.line(total, cells(&explanation.log_joint));
-        let probabilities = |values: &[f64]| values.iter().map(|p| format!("{p:.4}")).collect::<Vec<_>>();
+        let probabilities = |values: &[f64]| values.iter().map(|&p| probability(p)).collect::<Vec<_>>();
         grid.line("posterior", probabilities(&explanation.posterior));
         for (name, ends) in [("low", &explanation.low), ("high", &explanation.high)] {
             if let Some(ends) = ends {
@@ -335,19 +473,51 @@ impl<W: Write> Printer<'_, '_, W> {
     }
 }
 
+/// An explanation, and which row of the table it is of.
+#[derive(Serialize)]
+struct ExplainedRow<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    row: Option<u64>,
+    /// What the row should have been predicted as, where it was not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    class: Option<&'a str>,
+    #[serde(flatten)]
+    explanation: &'a Explanation,
+}
+
 /// Fractions that multiply from top to bottom.
 fn fraction_grid(explanation: &Explanation, fractions: &FractionExplanation) -> Grid {
     let mut grid = Grid::new();
     grid.line("", &*explanation.classes).line("prior", &*fractions.prior);
     for (contribution, cells) in explanation.contributions.iter().zip(&fractions.likelihood) {
-        grid.line(named(contribution), &**cells);
+        match cells {
+            Some(cells) => grid.line(named(contribution), &**cells),
+            None => {
+                grid.line(named(contribution), contribution.log_likelihood.iter().map(|&ln| from_log(ln)))
+            }
+        };
     }
-    grid.line("joint", &*fractions.joint);
+    match &fractions.joint {
+        Some(joint) => grid.line("joint", &**joint),
+        None => grid.line("joint", explanation.log_joint.iter().map(|&ln| from_log(ln))),
+    };
     if let Some(posterior) = &fractions.posterior {
         grid.line("posterior", &**posterior);
     }
-    grid.line("", explanation.posterior.iter().map(|p| format!("{p:.4}")));
+    grid.line("", explanation.posterior.iter().map(|&p| probability(p)));
     grid
+}
+
+/// A number by its logarithm, to four digits, however small it is.
+fn from_log(ln: f64) -> String {
+    match ln.exp() {
+        x if x == 0.0 && ln > f64::NEG_INFINITY => {
+            let exponent = (ln / std::f64::consts::LN_10).floor();
+            format!("{:.3}e{exponent:.0}", (ln - exponent * std::f64::consts::LN_10).exp())
+        }
+        x if x == 0.0 || (1e-3..1e6).contains(&x) => format!("{x:.4}"),
+        x => format!("{x:.3e}"),
+    }
 }
 
 /// Whether the model was judged, so that its terms are not likelihoods.
@@ -367,10 +537,18 @@ fn named(contribution: &Contribution) -> String {
 }
 
 fn decimal(x: f64) -> String {
-    if x == f64::NEG_INFINITY { "-inf".into() } else { format!("{x:.4}") }
+    match format!("{x:.4}") {
+        _ if x == f64::NEG_INFINITY => "-inf".into(),
+        nothing if nothing == "-0.0000" => "0.0000".into(),
+        digits => digits,
+    }
 }
 
 /// Log-odds; where both classes are impossible there are none.
 fn signed(x: f64) -> String {
-    if x.is_nan() { "-".into() } else { format!("{x:+.4}") }
+    match format!("{x:+.4}") {
+        _ if x.is_nan() => "-".into(),
+        nothing if nothing == "-0.0000" => "+0.0000".into(),
+        digits => digits,
+    }
 }

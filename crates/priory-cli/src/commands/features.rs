@@ -25,12 +25,15 @@ fn write_ranking(out: &mut impl Write, features: &Features) -> Result<()> {
     let (rows, classes) = (plural(features.rows, "row"), plural(features.classes as u64, "class"));
     writeln!(out, "{rows}, {classes}; the class is worth {:.4} bits\n", features.entropy)?;
     let some_left_out = features.ranked.iter().any(|rank| !rank.used);
+    let is_judged = features.ranked.iter().any(|rank| rank.lost.is_some());
     let mut grid = Grid::new();
-    let headings = ["in bits per row", "family", "information", "gain", ""];
-    grid.row(headings.into_iter().chain(some_left_out.then_some("")));
+    let headings = ["in bits per row", "family", "information", "gain", ""].into_iter();
+    let lost = ["lost without", ""].into_iter().filter(|_| is_judged);
+    grid.row(headings.chain(lost).chain(some_left_out.then_some("")));
     for rank in &features.ranked {
         let used = if rank.used { "used" } else { "left out" };
-        grid.row(cells(rank).into_iter().chain(some_left_out.then(|| used.to_owned())));
+        let lost = with_error(rank.lost).into_iter().filter(|_| is_judged);
+        grid.row(cells(rank).into_iter().chain(lost).chain(some_left_out.then(|| used.to_owned())));
     }
     write!(out, "{}", grid.render())?;
     if features.ranked.iter().any(|rank| rank.gain.is_none()) {
@@ -42,10 +45,15 @@ fn write_ranking(out: &mut impl Write, features: &Features) -> Result<()> {
 fn cells(rank: &FeatureRank) -> [String; 5] {
     let unknown = || "-".to_owned();
     let information = rank.information.map_or_else(unknown, |bits| format!("{bits:.4}"));
-    let (gain, error) = match rank.gain {
-        None => (unknown(), String::new()),
-        Some(Gain { bits, .. }) if bits == f64::NEG_INFINITY => ("-inf".to_owned(), String::new()),
-        Some(Gain { bits, standard_error }) => (format!("{bits:.4}"), format!("± {standard_error:.4}")),
-    };
+    let [gain, error] = with_error(rank.gain);
     [rank.name.clone(), rank.family.to_string(), information, gain, error]
+}
+
+/// A gain, and how sure it is.
+fn with_error(gain: Option<Gain>) -> [String; 2] {
+    match gain {
+        None => ["-".to_owned(), String::new()],
+        Some(Gain { bits, .. }) if bits == f64::NEG_INFINITY => ["-inf".to_owned(), String::new()],
+        Some(Gain { bits, standard_error }) => [format!("{bits:.4}"), format!("± {standard_error:.4}")],
+    }
 }

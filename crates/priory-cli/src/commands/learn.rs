@@ -1,26 +1,34 @@
 //! `priory learn`: add rows to a model.
 
+use std::path::Path;
+
 use anyhow::Result;
 
 use crate::args::LearnArgs;
 use crate::data;
 use crate::glob;
-use crate::model_file;
+use crate::model_file::{self, Fate};
 use crate::output::{note, plural};
+use crate::overwrite::refuse_input_as_output;
 
 pub(crate) fn run(args: &LearnArgs, threads: usize) -> Result<()> {
     let update = &args.update;
+    let paths = glob::expand(&update.data)?;
+    let output = update.output.as_deref();
+    if let Some(output) = output {
+        let read = paths.iter().chain(&update.document).map(Path::new).chain([update.model.as_path()]);
+        refuse_input_as_output(output, read)?;
+    }
     let mut learnt = 0;
     let mut first = None;
-    let (_, after) = model_file::update(&update.model, |model| {
+    let updated = model_file::update(&update.model, &Fate::new(output, args.dry_run), |model| {
         let statistics = &mut model.statistics;
         if let Some(rows) = args.half_life {
             statistics.set_half_life(rows)?;
         }
         first = statistics.half_life().map(|age| 1 + age.learnt);
-        for path in &glob::expand(&update.data)? {
-            let (part, skipped) =
-                data::learn(update.input.open(path)?, &statistics.empty_at_same_age(), threads)?;
+        for open in update.tables()? {
+            let (part, skipped) = data::learn(open()?, &statistics.empty_at_same_age(), threads)?;
             statistics.merge(&part)?;
             statistics.check_size()?;
             learnt += part.rows();
@@ -30,7 +38,18 @@ pub(crate) fn run(args: &LearnArgs, threads: usize) -> Result<()> {
     })?;
     // Who wants to forget rows that age has to know when they were learnt.
     let from = first.map_or(String::new(), |first| format!(" from row {first} on"));
-    let (rows, model) = (plural(learnt, "row"), update.model.display());
-    note(&format!("{rows} learnt{from}, {after} in all: {model}"));
+    let (rows, after, changes) = (plural(learnt, "row"), updated.rows_after(), updated.other_changes());
+    note(&match args.dry_run {
+        true => {
+            let stays = format!("{} stays as it is", update.model.display());
+            format!("{rows} would be learnt{from}, {after} in all{changes}; {stays}")
+        }
+        false => {
+            format!(
+                "{rows} learnt{from}, {after} in all{changes}: {}",
+                output.unwrap_or(&update.model).display()
+            )
+        }
+    });
     Ok(())
 }

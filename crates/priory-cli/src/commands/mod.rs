@@ -1,6 +1,7 @@
 //! One file for each command; each reads like the line that data take.
 
 pub(crate) mod completions;
+pub(crate) mod decide;
 pub(crate) mod evaluate;
 pub(crate) mod explain;
 pub(crate) mod features;

@@ -70,8 +70,16 @@ fn hinted(error: Error) -> anyhow::Error {
 
 /// A picture under the name of something else would not open.
 pub(crate) fn check_name(path: &Path) -> Result<()> {
-    match path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("svg")) {
+    let is = |name: &str| path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(name));
+    match is("svg") {
         true => Ok(()),
+        false if is("png") || is("pdf") => {
+            let (picture, svg) = (path.display(), path.with_extension("svg"));
+            bail!(
+                "{picture}: pictures are written as SVG; write {0}, and `rsvg-convert {0} -o {picture}` converts it",
+                svg.display()
+            )
+        }
         false => bail!("{}: pictures are written as SVG; call the file something.svg", path.display()),
     }
 }

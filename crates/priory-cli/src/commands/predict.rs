@@ -4,35 +4,75 @@ mod text;
 
 use std::io::{self, Write};
 use std::path::Path;
+use std::slice;
 use std::sync::Mutex;
+use std::time::Duration;
 
 use anyhow::{Result, bail};
+use priory::decide::Decider;
 use priory::posterior::rows_to_score;
-use priory::{Interval, Intervals, Outcome, Scores, Settings};
+use priory::{Intervals, Outcome, Settings};
 use priory_input::store::NewFile;
-use priory_input::{KeptColumn, Purpose, Reader, Table};
+use priory_input::{Predictions, Purpose, ReadOptions, Reader, Table};
 
 use crate::args::{PredictArgs, PredictionFormat};
 use crate::data;
 use crate::model_file::{self, Scorer};
-use crate::output::{note, plural, warn};
+use crate::output::{note, plural, quoted, warn};
 use crate::overwrite::refuse_input_as_output;
+use crate::tables::Tables;
+use crate::understand::named_columns;
 use text::{Lines, Syntax};
+
+/// A pipe that gives nothing for so long is slow: somebody may wait for the answer to what has come.
+const PATIENCE: Duration = Duration::from_millis(20);
 
 pub(crate) fn run(args: &PredictArgs, threads: usize) -> Result<()> {
     if let Some(output) = &args.output {
-        let read = [&args.model, Path::new(&args.data)];
-        refuse_input_as_output(output, read.into_iter().chain(args.settings.files()))?;
+        let read = args.data.iter().chain(&args.document).map(Path::new).chain([&*args.model]);
+        let others = args.settings.files().chain(args.decision.files());
+        refuse_input_as_output(output, read.chain(others))?;
     }
     let format = args.format.unwrap_or_else(|| PredictionFormat::of(args.output.as_deref()));
-    let table = args.input.open(&args.data)?;
-    let change = |settings: &mut Settings| args.settings.apply(settings);
+    let change = |settings: &mut Settings| {
+        args.decision.apply(&mut settings.decision)?;
+        args.settings.apply_all_but_estimate(settings)
+    };
+    if args.stream && args.settings.estimates_prior() {
+        bail!("--prior estimate reads all rows before it answers the first: leave out --stream");
+    }
+    if args.stream && format == PredictionFormat::Parquet {
+        bail!("Parquet is written in groups of many rows: leave out --stream, or write csv or jsonl");
+    }
+    let patience = if args.stream { Duration::ZERO } else { PATIENCE };
+    let (table, prior) = match (&args.data, args.settings.estimates_prior()) {
+        (Some(data), false) => {
+            let options = ReadOptions { patience: Some(patience), ..args.input.options() };
+            (Table::open(data, &options)?, None)
+        }
+        (None, false) => (Table::of_documents(&args.document, None, &args.input.options())?, None),
+        (None, true) => {
+            bail!("--prior estimate reads a table twice: leave it out, or put the documents into a folder")
+        }
+        (Some(data), true) => {
+            // The rows are read twice.
+            let tables = Tables::new(slice::from_ref(data), args.input.options())?;
+            let learnt = model_file::read_under(&args.model, change)?;
+            let prior = data::estimate_prior(&tables, &learnt, threads)?;
+            (tables.open(0).expect("there is a table")?, Some(prior))
+        }
+    };
+    let change = |settings: &mut Settings| {
+        change(settings)?;
+        settings.prior = prior.clone().unwrap_or_else(|| settings.prior.clone());
+        Ok(())
+    };
     let Some(level) = args.interval else {
         let model = Scorer::open(&args.model, table.is_short(), change)?;
         return predict(args, format, table, &model, None, threads);
     };
     let learnt = model_file::read_under(&args.model, change)?;
-    model_file::warn_of_stale_judgement(&learnt, &args.model);
+    model_file::warn_of_judgement(&learnt, &args.model);
     learnt.intervals(|intervals| {
         let model = Scorer::Model(Box::new(intervals.model().clone()));
         predict(args, format, table, &model, Some((intervals, level)), threads)
@@ -47,14 +87,18 @@ fn predict(
     intervals: Option<(&Intervals<'_>, f64)>,
     threads: usize,
 ) -> Result<()> {
-    let classes = model.classes();
-    let kept = kept_columns(&args.keep, table.header());
+    let (classes, decider) = (model.classes(), model.decider()?);
+    let kept = match args.keep.is_empty() && table.has_paths() {
+        // Of predictions for files one wants to know which file each is for.
+        true => vec!["path".to_owned()],
+        false => named_columns(&args.keep, table.header()),
+    };
     table.keep(&kept)?;
     table.limit_rows(rows_to_score(classes.len()));
-    let columns = Columns::new(args, &kept, &classes, format)?;
+    let columns = Columns::new(args, &kept, &classes, decider.answers(), format)?;
     let mut reader = table.reader(model.schema(), Purpose::Scoring)?;
     reader.read_into(model.batch());
-    let task = Task { model, intervals, reader: &reader, columns: &columns, threads };
+    let task = Task { model, decider, intervals, reader: &reader, columns: &columns, threads };
     let seen = match (format, &args.output) {
         (PredictionFormat::Csv, output) => task.write_text(Syntax::Csv, output.as_deref())?,
         (PredictionFormat::Jsonl, output) => task.write_text(Syntax::Json, output.as_deref())?,
@@ -67,21 +111,15 @@ fn predict(
     Ok(())
 }
 
-/// The columns that were named, one or several at a time.
-fn kept_columns(named: &[String], header: &[String]) -> Vec<String> {
-    let columns = named.iter().flat_map(|names| match header.contains(names) {
-        true => vec![names.clone()],
-        false => names.split(',').map(String::from).collect(),
-    });
-    columns.collect()
-}
-
-/// What the columns of the output are: those that are kept, the prediction, the probabilities.
+/// What the columns of the output are: those that are kept, the prediction, the probabilities, log P(x).
 struct Columns<'a> {
     kept: &'a [String],
     classes: &'a [String],
+    /// What may be predicted: the classes, and `unsure`.
+    answers: Vec<String>,
     probabilities: bool,
     intervals: bool,
+    log_evidence: bool,
 }
 
 impl<'a> Columns<'a> {
@@ -89,21 +127,26 @@ impl<'a> Columns<'a> {
         args: &PredictArgs,
         kept: &'a [String],
         classes: &'a [String],
+        answers: Vec<String>,
         format: PredictionFormat,
     ) -> Result<Self> {
         let intervals = args.interval.is_some();
-        let columns = Columns { kept, classes, probabilities: args.probabilities || intervals, intervals };
+        let probabilities = args.probabilities || intervals;
+        let log_evidence = args.log_evidence;
+        let columns = Columns { kept, classes, answers, probabilities, intervals, log_evidence };
         let taken = match format {
             PredictionFormat::Jsonl => {
                 let count = if intervals { 4 } else { 1 + usize::from(args.probabilities) };
-                [PREDICTION, "posterior", "low", "high"][..count].iter().map(|&name| name.into()).collect()
+                let names = [PREDICTION, "posterior", "low", "high"].into_iter().take(count);
+                names.chain(log_evidence.then_some(LOG_EVIDENCE)).map(String::from).collect()
             }
             PredictionFormat::Csv | PredictionFormat::Parquet => columns.names().split_off(kept.len()),
         };
         if let Some(name) = kept.iter().find(|name| taken.contains(name)) {
             bail!(
-                "`{name}` cannot be kept: the output has a column of that name already; rename it in {}, or do without --keep {name}",
-                args.data
+                "`{name}` cannot be kept: the output has a column of that name already; rename it in {}, or do without --keep {}",
+                args.data.as_deref().unwrap_or("the model"),
+                quoted(name)
             );
         }
         Ok(columns)
@@ -118,15 +161,18 @@ impl<'a> Columns<'a> {
                 ["low", "high"].iter().filter(|_| self.intervals).map(|end| format!("{end}({class})")),
             );
         }
+        names.extend(self.log_evidence.then(|| LOG_EVIDENCE.to_owned()));
         names
     }
 }
 
 const PREDICTION: &str = "prediction";
+const LOG_EVIDENCE: &str = "log_evidence";
 
 /// What is to be predicted.
 struct Task<'a, 'i> {
     model: &'a Scorer,
+    decider: Decider,
     /// What says how far probabilities could be off, and the probability of the intervals, if they are wanted.
     intervals: Option<(&'a Intervals<'i>, f64)>,
     reader: &'a Reader,
@@ -152,11 +198,10 @@ impl Task<'_, '_> {
             result.map_err(|cause| priory_input::Error::File { name: name.into(), action: "written", cause })
         };
         written(out.write_all(lines.header().as_bytes()))?;
-        let encode =
-            |kept: &[KeptColumn], scores: &Scores, interval: Option<&Interval>, text: &mut Vec<u8>| {
-                text.clear();
-                lines.write(kept, scores, interval, text);
-            };
+        let encode = |predictions: &Predictions<'_>, text: &mut Vec<u8>| {
+            text.clear();
+            lines.write(predictions, text);
+        };
         let seen = self.predict(encode, |text| written(out.write_all(text)))?;
         written(out.flush())?;
         Ok(seen)
@@ -166,14 +211,11 @@ impl Task<'_, '_> {
     fn write_parquet(&self, path: &Path) -> Result<Seen> {
         use priory_input::{PredictedRows, PredictionColumns, PredictionFile};
 
-        let Columns { kept, classes, .. } = self.columns;
-        let columns = PredictionColumns::new(&self.columns.names(), kept.len(), classes);
+        let Columns { kept, classes, answers, .. } = self.columns;
+        let columns = PredictionColumns::new(&self.columns.names(), kept.len(), classes.len(), answers);
         let mut file = PredictionFile::create(path, &columns)?;
-        let encode = |kept: &[KeptColumn],
-                      scores: &Scores,
-                      interval: Option<&Interval>,
-                      rows: &mut Option<PredictedRows>| {
-            *rows = Some(columns.encode(kept, scores, interval));
+        let encode = |predictions: &Predictions<'_>, rows: &mut Option<PredictedRows>| {
+            *rows = Some(columns.encode(predictions));
         };
         let seen = self.predict(encode, |rows| rows.iter().try_for_each(|rows| file.write(rows)))?;
         file.finish()?;
@@ -189,18 +231,26 @@ impl Task<'_, '_> {
     /// `write` gets the pieces in the order of the rows.
     fn predict<P: Default + Send>(
         &self,
-        encode: impl Fn(&[KeptColumn], &Scores, Option<&Interval>, &mut P) + Sync,
+        encode: impl Fn(&Predictions<'_>, &mut P) + Sync,
         write: impl FnMut(&mut P) -> priory_input::Result<()> + Send,
     ) -> Result<Seen> {
         let write = Mutex::new(write);
         let start = <(Seen, P)>::default;
         let states = data::fold(self.reader, self.threads, start, |(seen, piece), batch, turn| {
-            let scores = self.model.score(batch)?;
+            let (scores, log_evidence) = self.model.score(batch, self.columns.log_evidence)?;
             seen.unseen_values += scores.unseen();
             seen.unseen_tokens += scores.unseen_tokens();
             (0..batch.rows).for_each(|row| seen.observe(scores.outcome(row)));
             let interval = self.intervals.map(|(intervals, level)| intervals.of(batch, &scores, level));
-            encode(turn.kept(), &scores, interval.transpose()?.as_ref(), piece);
+            let interval = interval.transpose()?;
+            let predictions = Predictions {
+                kept: turn.kept(),
+                scores: &scores,
+                answers: &self.decider.decide(&scores),
+                interval: interval.as_ref(),
+                log_evidence: log_evidence.as_deref(),
+            };
+            encode(&predictions, piece);
             turn.take(|| (write.lock().expect("writing does not panic"))(piece))
         })?;
         Ok(states.into_iter().fold(Seen::default(), |all, (seen, _)| all.merged(&seen)))

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use priory::infer::TakenAs;
+use priory::written::Written;
 use priory_input::store;
 
 use crate::advice::about_column;
@@ -45,12 +46,13 @@ fn table(understood: &Understood) -> Grid {
     }
     let decided = |name: &str| understood.decisions.iter().any(|(decided, _)| decided == name);
     for column in understood.schema.columns.iter().filter(|column| !decided(&column.name)) {
-        grid.row([column.name.as_str(), column.kind.name(), "said so", ""]);
+        grid.row([column.name.as_str(), column.word(), "said so", ""]);
     }
     for (name, decision) in &understood.decisions {
         let taken_as = match decision.taken_as {
+            TakenAs::Feature(_) if matches!(decision.written, Some(Written::Date(_))) => "date",
             TakenAs::Feature(kind) => kind.name(),
-            TakenAs::Identifier => "left out",
+            TakenAs::LeftOut => "left out",
         };
         let otherwise = decision.hint.as_ref().map_or(String::new(), |hint| about_column(name, hint));
         grid.row([name.as_str(), taken_as, &decision.reason, &otherwise]);

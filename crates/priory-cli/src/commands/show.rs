@@ -2,8 +2,8 @@
 
 use std::io::Write;
 
-use anyhow::Result;
-use priory::judgement::{ColumnWeights, JudgementSummary};
+use anyhow::{Result, bail};
+use priory::judgement::{ColumnWeights, JudgementSummary, TextWeights};
 use priory::report::{
     FeatureSummary, Fractions, GroupSummary, LinearForm, LinearWeight, Summary, TextSummary,
 };
@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::args::{Format, ShowArgs};
 use crate::model_file;
-use crate::output::{Grid, bold, count, plural, report_out, shown, write_json};
+use crate::output::{Grid, bold, count, plural, probability, report_out, shown, write_json};
 use crate::understand::short_list;
 
 /// Columns of a group beyond this are counted, not listed; JSON has them all.
@@ -20,6 +20,9 @@ const MOST_GROUPED: usize = 12;
 /// Values of one feature beyond this are counted, not listed; JSON has them all.
 const MOST_VALUES: usize = 40;
 
+/// Of more weights than this, the largest are listed; JSON has them all.
+const MOST_WEIGHTS: usize = 100;
+
 pub(crate) fn run(args: &ShowArgs) -> Result<()> {
     let mut learnt = model_file::read_under(&args.model, |settings| args.settings.apply(settings))?;
     if args.weights {
@@ -27,12 +30,13 @@ pub(crate) fn run(args: &ShowArgs) -> Result<()> {
     } else if args.fractions {
         model_file::without_judgement(&mut learnt, "fractions are those of the counts");
     }
-    model_file::warn_of_stale_judgement(&learnt, &args.model);
+    model_file::warn_of_judgement(&learnt, &args.model);
     let model = learnt.estimate()?;
     if args.fractions {
         Fractions::new(&learnt.statistics, &model)?;
     }
-    let summary = learnt.summary(&model, args.top)?;
+    let words = asked_words(&args.words, model.classes())?;
+    let summary = learnt.summary(&model, words.map_or(args.top, |(_, most)| most))?;
     let linear_form = if args.weights { Some(model.linear_form()?) } else { None };
     let mut out = report_out(args.format);
     match (args.format, &linear_form) {
@@ -41,6 +45,10 @@ pub(crate) fn run(args: &ShowArgs) -> Result<()> {
             write_json(&mut out, &Shown { summary: &summary, fingerprint, linear_form })?;
         }
         (Format::Text, Some(form)) => write_form(&mut out, form)?,
+        (Format::Text, None) if words.is_some() => {
+            let class = words.map_or(0, |(class, _)| class);
+            write_words(&mut out, &summary, class)?;
+        }
         (Format::Text, None) => write_summary(&mut out, &summary, args.fractions)?,
     }
     out.flush()?;
@@ -76,7 +84,7 @@ fn write_summary(out: &mut impl Write, summary: &Summary, fractions: bool) -> Re
     for class in &summary.classes {
         let prior = match &class.fraction {
             Some(fraction) if fractions => fraction.clone(),
-            _ => format!("{:.4}", class.prior),
+            _ => probability(class.prior),
         };
         grid.row([class.name.clone(), count(class.weight), prior]);
     }
@@ -95,9 +103,11 @@ fn write_summary(out: &mut impl Write, summary: &Summary, fractions: bool) -> Re
             Some(amounts) => format!(", λ = {}, γ = {}", number(amounts.shared), number(amounts.diagonal)),
             None => String::new(),
         };
-        writeln!(out, "{}: {}{better}{amounts}{exponent}", bold(&feature.name), feature.family)?;
+        let otherwise = if feature.atoms.is_empty() { "" } else { "atoms, otherwise " };
+        let name = bold(&feature.name);
+        writeln!(out, "{name}: {otherwise}{}{better}{amounts}{exponent}", feature.family)?;
         if let Some(text) = &feature.text {
-            write_text(out, summary, feature, text)?;
+            write_text(out, summary, feature, text, fractions)?;
         } else if let Some(group) = &feature.group {
             write_group(out, summary, group)?;
         } else {
@@ -122,10 +132,71 @@ fn write_summary(out: &mut impl Write, summary: &Summary, fractions: bool) -> Re
     Ok(())
 }
 
+/// The class whose words were asked for, and how many of them.
+fn asked_words(words: &[String], classes: &[String]) -> Result<Option<(usize, usize)>> {
+    /// As many words as fit on a screen.
+    const WORDS: usize = 20;
+    let [class, most @ ..] = words else { return Ok(None) };
+    let Some(place) = classes.iter().position(|name| name == class) else {
+        bail!("there is no class `{class}`; the classes are {}", classes.join(", "));
+    };
+    let most = match most.first().map(|most| most.parse()) {
+        None => WORDS,
+        Some(Ok(most)) if most > 0 => most,
+        _ => bail!("`--words {class}` is followed by how many words to list, not by `{}`", words[1]),
+    };
+    Ok(Some((place, most)))
+}
+
+/// The words that speak most for a class, and how probable they are in each.
+fn write_words(out: &mut impl Write, summary: &Summary, class: usize) -> Result<()> {
+    /// With more classes, a table of all probabilities is too wide.
+    const MOST_CLASSES: usize = 4;
+    let texts = summary.features.iter().filter_map(|feature| Some((feature, feature.text.as_ref()?)));
+    let texts: Vec<_> = texts.collect();
+    if texts.is_empty() {
+        bail!("the model has no column of text whose words could be listed");
+    }
+    for (feature, text) in texts {
+        writeln!(out, "{}: words that speak for {}\n", bold(&feature.name), summary.classes[class].name)?;
+        let shown: Vec<usize> = if summary.classes.len() <= MOST_CLASSES {
+            (0..summary.classes.len()).collect()
+        } else {
+            vec![class]
+        };
+        let mut grid = Grid::new();
+        let heading = |&class: &usize| format!("P(x | {})", summary.classes[class].name);
+        let names = ["evidence".to_owned()].into_iter().chain(shown.iter().map(heading));
+        grid.line("x", names.chain(["documents".to_owned(), "elsewhere".to_owned()]));
+        for word in &text.telling[class] {
+            let evidence = format!("{:+.2} bits", word.evidence / std::f64::consts::LN_2);
+            let probability = |&class: &usize| match &word.probability {
+                Some(probability) => share(probability[class]),
+                None => "-".to_owned(),
+            };
+            let cells = [evidence].into_iter().chain(shown.iter().map(probability));
+            grid.line(&word.token, cells.chain([count(word.documents), count(word.elsewhere)]));
+        }
+        writeln!(out, "{}", grid.render())?;
+    }
+    Ok(())
+}
+
+/// A probability of a word, which may be small.
+fn share(p: f64) -> String {
+    if p == 0.0 || p >= 1e-3 { format!("{p:.4}") } else { format!("{p:.1e}") }
+}
+
 /// What the columns say, and how much that is worth.
 fn write_judgement(out: &mut impl Write, judgement: &JudgementSummary) -> Result<()> {
     let (tier, rows) = (judgement.tier, plural(judgement.rows, "row"));
     writeln!(out, "{}: {tier}, fitted to {rows}\n", bold("judgement"))?;
+    for text in &judgement.texts {
+        write_weights_of_text(out, text)?;
+    }
+    if judgement.columns.is_empty() && judgement.clouds.is_empty() {
+        return Ok(());
+    }
     let weight = |weight: Option<f64>| weight.map_or("-".into(), |weight| format!("{weight:.3}"));
     let mut grid = Grid::new();
     grid.row(["weight of what it says", "alone", "in pairs", "in triples"]);
@@ -146,12 +217,36 @@ fn write_judgement(out: &mut impl Write, judgement: &JudgementSummary) -> Result
     Ok(())
 }
 
+/// What the words of a text are worth, by how frequent they are.
+fn write_weights_of_text(out: &mut impl Write, text: &TextWeights) -> Result<()> {
+    let mut grid = Grid::new();
+    let orders = text.bands.first().map_or(0, |band| band.weights.len());
+    let headings = ["words", "pairs", "longer"].into_iter().take(orders);
+    let headings = if orders == 1 { vec!["tokens"] } else { headings.collect() };
+    grid.line(format!("weights of {}", text.name), headings);
+    for (i, band) in text.bands.iter().enumerate() {
+        let least = band.documents;
+        let name = match text.bands.get(i + 1) {
+            Some(next) if next.documents == least + 1 => format!("in {least} document"),
+            Some(next) => format!("in {least} to {} documents", next.documents - 1),
+            None => format!("in {least} documents or more"),
+        };
+        grid.line(name, band.weights.iter().map(|weight| format!("{weight:.3}")));
+    }
+    writeln!(out, "{}", grid.render())?;
+    if text.own_weights > 0 {
+        writeln!(out, "  {} with a weight of their own\n", plural(text.own_weights as u64, "token"))?;
+    }
+    Ok(())
+}
+
 /// What is counted of a text, and the tokens that speak for each class.
 fn write_text(
     out: &mut impl Write,
     summary: &Summary,
     feature: &FeatureSummary,
     text: &TextSummary,
+    fractions: bool,
 ) -> Result<()> {
     let mut grid = Grid::new();
     grid.line("", class_names(summary));
@@ -165,13 +260,27 @@ fn write_text(
     writeln!(out, "{}", grid.render())?;
     let added = text.pseudocount.map_or(String::new(), |alpha| format!(", {alpha:.3} added to each count"));
     writeln!(out, "  {}{added}\n", plural(text.tokens as u64, "different token"))?;
+    if !text.table.is_empty() {
+        let mut grid = Grid::new();
+        grid.line("x", class_names(summary).map(|class| format!("P(x | {class})")));
+        for word in &text.table {
+            match &word.fraction {
+                Some(fraction) if fractions => grid.line(&word.token, fraction.iter().cloned()),
+                _ => grid.line(&word.token, word.probability.iter().map(|p| format!("{p:.4}"))),
+            };
+        }
+        writeln!(out, "{}", grid.render())?;
+    }
     let mut grid = Grid::new();
-    grid.row(["class", "token", "evidence", "documents", "elsewhere"]);
+    let is_weighed = text.telling.iter().flatten().any(|token| token.weight.is_some());
+    let headings = ["class", "token", "evidence", "documents", "elsewhere"].into_iter();
+    grid.row(headings.chain(is_weighed.then_some("weight")));
     for (class, tokens) in summary.classes.iter().zip(text.telling.iter()) {
         for (i, token) in tokens.iter().enumerate() {
             let class = if i == 0 { class.name.clone() } else { String::new() };
             let bits = format!("{:+.2} bits", token.evidence / std::f64::consts::LN_2);
-            grid.row([class, token.token.clone(), bits, count(token.documents), count(token.elsewhere)]);
+            let cells = [class, token.token.clone(), bits, count(token.documents), count(token.elsewhere)];
+            grid.row(cells.into_iter().chain(token.weight.map(|weight| format!("{weight:.3}"))));
         }
     }
     if text.telling.iter().any(|tokens| !tokens.is_empty()) {
@@ -186,19 +295,29 @@ fn class_names(summary: &Summary) -> impl Iterator<Item = &str> {
 
 fn feature_grid(summary: &Summary, feature: &FeatureSummary, fractions: bool) -> Grid {
     let mut grid = Grid::new();
+    let probabilities = |name: &str, grid: &mut Grid| {
+        grid.line(name, class_names(summary).map(|class| format!("P(x | {class})")));
+    };
+    if !feature.atoms.is_empty() {
+        probabilities("x", &mut grid);
+    }
+    for atom in &feature.atoms {
+        grid.line(&atom.value, atom.probability.iter().map(|&p| probability(p)));
+    }
     if !feature.parameters.is_empty() {
-        grid.line("", class_names(summary));
+        let of = if feature.atoms.is_empty() { "" } else { "other numbers" };
+        grid.line(of, class_names(summary));
     }
     for (name, values) in &feature.parameters {
         grid.line(*name, values.iter().map(|&x| number(x)));
     }
     if feature.parameters.is_empty() || !feature.values.is_empty() {
-        grid.line("x", class_names(summary).map(|class| format!("P(x | {class})")));
+        probabilities("x", &mut grid);
     }
     for value in feature.values.iter().take(MOST_VALUES) {
         let cells = (0..summary.classes.len()).map(|class| match &value.fraction {
             Some(fraction) if fractions => fraction[class].clone(),
-            _ => format!("{:.4}", value.probability[class]),
+            _ => probability(value.probability[class]),
         });
         grid.line(&value.value, cells);
     }
@@ -251,7 +370,13 @@ fn write_form(out: &mut impl Write, form: &LinearForm) -> Result<()> {
     )?;
     let mut grid = Grid::new();
     grid.row(["", "weight"]).row(["b".to_owned(), format!("{:+.4}", form.bias)]);
-    for LinearWeight { feature, present, weight } in &form.weights {
+    let mut weights: Vec<&LinearWeight> = form.weights.iter().collect();
+    let all = weights.len();
+    if all > MOST_WEIGHTS {
+        weights.sort_by(|a, b| b.weight.abs().total_cmp(&a.weight.abs()));
+        weights.truncate(MOST_WEIGHTS);
+    }
+    for LinearWeight { feature, present, weight } in weights {
         let name = present.as_ref().map_or(feature.clone(), |present| format!("{feature} = {present}"));
         let weight = match present {
             Some(_) => format!("{weight:+.4}"),
@@ -261,6 +386,9 @@ fn write_form(out: &mut impl Write, form: &LinearForm) -> Result<()> {
         grid.row([name, weight]);
     }
     write!(out, "{}", grid.render())?;
+    if all > MOST_WEIGHTS {
+        writeln!(out, "  … and {} more, none of them larger: --format json has all", all - MOST_WEIGHTS)?;
+    }
     Ok(())
 }
 

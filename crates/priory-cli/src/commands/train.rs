@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::thread;
 
 use anyhow::Result;
-use priory::judgement::Tier;
+use priory::infer::{SeveralLabels, several_labels};
+use priory::judgement::{Judging, Tier};
 use priory::report::ChosenFamily;
 use priory::settings::NumberFamily;
 use priory::{Learnt, Model, Schema, Settings, Statistics};
@@ -14,7 +15,7 @@ use priory_input::store::NewFile;
 use crate::args::TrainArgs;
 use crate::data;
 use crate::glob;
-use crate::output::{note, plural, warn};
+use crate::output::{note, plural, quoted, warn};
 use crate::overwrite::refuse_input_as_output;
 use crate::understand::{Understood, others, short_list};
 
@@ -24,33 +25,43 @@ const MOST_VALUES: usize = 1_000;
 pub(crate) fn run(args: &TrainArgs, threads: usize) -> Result<()> {
     let mut settings = Settings::default();
     args.settings.apply(&mut settings)?;
+    args.decision.apply(&mut settings.decision)?;
     let input = &args.table.input;
     let paths = glob::expand(&args.data)?;
     let output = args.output.clone().unwrap_or_else(|| default_output(&paths[0]));
-    let others_read = args.table.files().chain(args.settings.files());
+    let others_read = args.table.files().chain(args.settings.files()).chain(args.decision.files());
     refuse_input_as_output(&output, paths.iter().map(Path::new).chain(others_read))?;
     let mut first = input.open(&paths[0])?;
     let mut understood =
         Understood::new(&mut first, &mut others(&paths[1..], &args.table.input), &args.table)?;
     understood.apply(&mut settings)?;
+    let judging = args.judge.judging();
+    if args.half_life.is_none() {
+        judging.prepare(&mut understood.schema, &settings);
+    }
     let schema = &understood.schema;
 
-    let judging = args.judge.judge;
     let mut empty = judging.start(schema);
     if let Some(rows) = args.half_life {
         empty.set_half_life(rows)?;
     }
     let (mut statistics, mut skipped) = data::learn(first, &empty, threads)?;
     for path in &paths[1..] {
-        let (part, part_skipped) = data::learn(input.open(path)?, &statistics.empty_at_same_age(), threads)?;
+        let start = if args.half_life.is_some() { &statistics.empty_at_same_age() } else { &empty };
+        let (part, part_skipped) = data::learn(input.open(path)?, start, threads)?;
         statistics.merge(&part)?;
         statistics.check_size()?;
         skipped += part_skipped;
     }
+    understood.check(&statistics, input)?;
     statistics.settle();
     let mut learnt = Learnt::new(statistics, settings);
     let why_not = judging.why_not(&learnt.statistics, &learnt.settings);
+    let counted_neighbours = learnt.statistics.schema().has_neighbours();
     let tier = learnt.judge(judging, threads)?;
+    if tier.is_none() && judging != Judging::Later {
+        learnt.statistics.drop_neighbours();
+    }
     // Of a million words, both take as long as counting tens of thousands of documents.
     let mut file = NewFile::create(&output)?;
     let (model, written) = thread::scope(|scope| {
@@ -68,8 +79,12 @@ pub(crate) fn run(args: &TrainArgs, threads: usize) -> Result<()> {
     explain_families(&model);
     explain_selection(&model, schema);
     warn_of_identifiers(&learnt.statistics);
+    warn_of_several_labels(&model, &schema.target);
     data::warn_of_skipped(skipped, &schema.target);
-    explain_judgement(tier, why_not);
+    explain_judgement(tier, why_not, &learnt);
+    if schema.has_neighbours() && !counted_neighbours {
+        note("too many pairs of words to count: single words alone were judged");
+    }
     note(&format!(
         "{}, {}, {}: {}",
         plural(learnt.statistics.rows(), "row"),
@@ -81,11 +96,12 @@ pub(crate) fn run(args: &TrainArgs, threads: usize) -> Result<()> {
 }
 
 /// Says how far what the columns say was judged, if that was to be decided here.
-pub(crate) fn explain_judgement(tier: Option<Tier>, why_not: Option<&str>) {
-    match (tier, why_not) {
-        (Some(tier), _) => note(&format!("judged: {tier}")),
-        (None, Some(reason)) => note(&format!("not judged: {reason}")),
-        (None, None) => {}
+pub(crate) fn explain_judgement(tier: Option<Tier>, why_not: Option<&str>, learnt: &Learnt) {
+    match (tier, why_not, learnt.kept_rows()) {
+        (Some(tier), ..) => note(&format!("judged: {tier}")),
+        (None, Some(reason), _) => note(&format!("not judged: {reason}")),
+        (None, None, Some(rows)) => note(&format!("to be judged later, by {}", plural(rows, "row"))),
+        (None, None, None) => {}
     }
 }
 
@@ -93,9 +109,11 @@ pub(crate) fn explain_judgement(tier: Option<Tier>, why_not: Option<&str>) {
 fn explain_families(model: &Model) {
     const MOST: usize = 8;
     let mut chosen = Vec::new();
-    for ChosenFamily { column, family, better_than_gaussian } in model.chosen_families() {
+    for ChosenFamily { column, family, better_than_gaussian, atoms } in model.chosen_families() {
         match better_than_gaussian {
-            Some(nats) if family != NumberFamily::Student => chosen.push((nats, column, family.name())),
+            Some(nats) if family != NumberFamily::Student || !atoms.is_empty() => {
+                chosen.push((nats, column, described(family, &atoms)));
+            }
             Some(_) => {}
             None => warn(&format!(
                 "{column}: {}, since its numbers are too large or too close together for a Gaussian; if one of them stands for no data, name it with --missing",
@@ -109,6 +127,17 @@ fn explain_families(model: &Model) {
     }
     if chosen.len() > MOST {
         note(&format!("and {} more that are not Gaussian; priory show lists them", chosen.len() - MOST));
+    }
+}
+
+/// A family, after the single numbers that it is not for.
+fn described(family: NumberFamily, atoms: &[f64]) -> String {
+    let atoms: Vec<String> = atoms.iter().map(f64::to_string).collect();
+    let names: Vec<&str> = atoms.iter().map(String::as_str).collect();
+    match &names[..] {
+        [] => family.name().to_owned(),
+        [atom] => format!("atom {atom}, otherwise {family}"),
+        _ => format!("atoms {}, otherwise {family}", short_list(&names)),
     }
 }
 
@@ -129,13 +158,24 @@ fn explain_selection(model: &Model, all: &Schema) {
     note(&format!("counted, not used: {}", short_list(&left_out)));
 }
 
+/// A row that has several labels is not one of a class.
+fn warn_of_several_labels(model: &Model, target: &str) {
+    if let Some(SeveralLabels { separator, classes, example }) = several_labels(model.classes()) {
+        warn(&format!(
+            "{} of `{target}` are several labels in one, such as `{example}`, and each combination is a class of its own; to predict labels one by one, train a model for each on a column that says whether a row has it, or keep the first label of each row (before `{separator}`)",
+            plural(classes as u64, "class")
+        ));
+    }
+}
+
 /// A column with a value of its own for nearly every row tells the rows apart, not the classes.
 fn warn_of_identifiers(statistics: &Statistics) {
     for (column, values) in statistics.distinct_values() {
         if values > MOST_VALUES && 2 * values as u64 > statistics.rows() {
             warn(&format!(
-                "`{column}` has {values} values in {} rows: it looks like an identifier; --ignore {column} leaves it out",
-                statistics.rows()
+                "`{column}` has {values} values in {} rows: it looks like an identifier; --ignore {} leaves it out",
+                statistics.rows(),
+                quoted(column)
             ));
         }
     }

@@ -96,6 +96,53 @@ fn models_that_were_judged_by_different_rows_lose_their_judgement_together() {
 }
 
 #[test]
+fn parts_that_keep_their_rows_are_judged_when_they_are_merged() {
+    let folder = halves();
+    let whole = folder.train(ALL);
+    for part in ["even", "odd"] {
+        let said =
+            folder.remarks(&format!("train {part}.csv --target species --judge later -o {part}.priory"));
+        assert!(said.contains("to be judged later, by 172 rows\n"), "{said}");
+    }
+    assert_eq!(
+        folder.remarks("predict even.priory even.csv"),
+        "warning: even.priory was not judged yet; `priory judge even.priory` does it\n"
+    );
+    let said = folder.remarks("merge odd.priory even.priory -o both.priory");
+    assert_eq!(said, "judged: full\n344 rows in all: both.priory\n");
+    assert!(folder.bytes("both.priory") == whole);
+
+    // As a tree, from a list, and judged by itself.
+    folder.write("list.txt", "odd.priory\neven.priory\n");
+    let said = folder.remarks("merge --list list.txt --judge later -o both.priory");
+    assert_eq!(said, "to be judged later, by 344 rows\n344 rows in all: both.priory\n");
+    assert_eq!(folder.remarks("judge both.priory"), "judged: full\n344 rows: both.priory\n");
+    assert!(folder.bytes("both.priory") == whole);
+    let refused = folder.refusal("judge both.priory");
+    assert!(refused.contains("both.priory has not kept the rows that it learnt"), "{refused}");
+
+    // Rows that were learnt later are among those that are kept.
+    folder.stdout("learn even.priory odd.csv");
+    folder.stdout("judge even.priory");
+    assert!(folder.bytes("even.priory") == whole);
+}
+
+#[test]
+fn a_part_of_another_table_is_named() {
+    let folder = halves();
+    for part in 0..20 {
+        folder.stdout(&format!("train even.csv --target species -o part-{part:02}.priory"));
+    }
+    for part in [7, 13] {
+        folder
+            .stdout(&format!("train even.csv --target species --as year=category -o part-{part:02}.priory"));
+    }
+    let refused = folder.refusal("merge part-*.priory -o all.priory");
+    assert!(refused.contains("part-00.priory and part-07.priory"), "{refused}");
+    assert!(refused.contains("only the first has the number column `year`"), "{refused}");
+}
+
+#[test]
 fn other_settings_and_fractions_leave_a_judgement_out() {
     let folder = halves();
     folder.stdout(&format!("train {ALL} -o m.priory"));
@@ -110,16 +157,39 @@ fn other_settings_and_fractions_leave_a_judgement_out() {
 #[test]
 fn reasons_not_to_judge_are_said() {
     let folder = halves();
-    for (options, reason) in [
-        ("--smoothing none", "probabilities are not smoothed"),
-        ("--select 2", "columns are selected"),
-        ("--half-life 1000", "its rows age"),
-    ] {
+    for (options, reason) in
+        [("--smoothing none", "probabilities are not smoothed"), ("--half-life 1000", "its rows age")]
+    {
         let said = folder.remarks(&format!("train even.csv --target species {options} -o m.priory"));
         assert!(said.contains(&format!("not judged: {reason}\n")), "{said}");
     }
-    let said = folder.refusal("train even.csv --target species --select 2 --judge full -o m.priory");
-    assert_eq!(said, "a judgement weighs all columns: do not select some");
+}
+
+#[test]
+fn a_judged_model_uses_the_columns_that_are_selected() {
+    let folder = halves();
+    let said = folder.remarks("train even.csv --target species --select 2 -o m.priory");
+    assert!(said.contains("selected: ") && said.contains("judged: full\n"), "{said}");
+    let features: serde_json::Value =
+        serde_json::from_str(&folder.stdout("features m.priory --format json")).unwrap();
+    let features = features["features"].as_array().unwrap();
+    let used: Vec<bool> = features.iter().map(|feature| feature["used"].as_bool().unwrap()).collect();
+    assert_eq!(used, [true, true, false, false, false, false, false]);
+    assert!(features.iter().all(|feature| feature["lost"]["bits"].is_number()));
+    // Nothing but the selected columns is needed, and nothing else is looked at.
+    let names: Vec<&str> = features[..2].iter().map(|feature| feature["name"].as_str().unwrap()).collect();
+    assert!(
+        said.contains(&format!("selected: {}, {}", names[0], names[1]))
+            || said.contains(&format!("selected: {}, {}", names[1], names[0])),
+        "{said}"
+    );
+    let whole = folder.stdout("predict m.priory odd.csv --probabilities");
+    let ignored = features[2..].iter().map(|feature| feature["name"].as_str().unwrap());
+    let header = text(&folder.bytes("odd.csv")).lines().next().unwrap().to_owned();
+    let renamed = ignored.fold(header.clone(), |header, name| header.replace(name, &format!("other {name}")));
+    folder.write("narrow.csv", &text(&folder.bytes("odd.csv")).replacen(&header, &renamed, 1));
+    assert_eq!(folder.stdout("predict m.priory narrow.csv --probabilities"), whole);
+    assert!(folder.bytes("m.priory") == folder.train("even.csv --target species --select 2 --threads 3"));
 }
 
 #[test]
@@ -139,5 +209,6 @@ fn a_picture_shows_whether_probabilities_can_be_believed() {
     let picture = folder.text("believe.svg");
     assert!(picture.contains("plain, on average") && picture.contains("judged, on average"), "{picture}");
     let refused = folder.refusal(&format!("evaluate {ALL} --reliability believe.png"));
-    assert_eq!(refused, "believe.png: pictures are written as SVG; call the file something.svg");
+    let hint = "write believe.svg, and `rsvg-convert believe.svg -o believe.png` converts it";
+    assert_eq!(refused, format!("believe.png: pictures are written as SVG; {hint}"));
 }

@@ -2,11 +2,14 @@
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 mod bytes;
+mod decide;
 mod evaluate;
 mod json;
 mod judge;
 mod manners;
 mod processes;
+mod spreadsheets;
+mod stream;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -42,7 +42,7 @@ fn a_few_bytes_do_not_take_gigabytes() {
     let message = folder.refusal("train wide.svm --target label");
     assert_eq!(
         message,
-        "wide.svm: row 2 has index 262144; if there are more than 65536 columns, say how many with --columns"
+        "wide.svm: row 2 has index 262144; if there are more than 65536, say how many columns there are with --columns"
     );
     let message = folder.refusal("train wide.svm --target label --columns 1000000");
     assert_eq!(message, "wide.svm: the table has 1000000 columns; the limit is 262144");

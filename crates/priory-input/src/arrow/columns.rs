@@ -8,8 +8,11 @@ use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, RecordBatch};
 use arrow_buffer::ArrowNativeType;
 use arrow_schema::DataType;
 use priory::batch::MISSING;
+use priory::infer::Stored;
+use priory::written::{DateOrder, PartOfDate, Written};
 use priory::{Batch, BatchColumn, CategoryColumn, TextColumn};
 
+use crate::arrow::stored;
 use crate::arrow::text::{NotUtf8, days, ticks, written};
 use crate::error::{Error, Result, shown};
 use crate::kept::KeptColumn;
@@ -21,7 +24,7 @@ pub(crate) struct ArrowParser {
     plan: Arc<Plan>,
     /// The wanted columns of the table.
     wanted: Vec<usize>,
-    /// What is known of the dictionary of each of them.
+    /// What is known of the dictionaries of the target and of each feature.
     dictionaries: Vec<Dictionary>,
     scratch: String,
     tokenizers: Vec<Option<Tokenizer>>,
@@ -30,7 +33,7 @@ pub(crate) struct ArrowParser {
 impl ArrowParser {
     pub(crate) fn new(plan: &Arc<Plan>) -> Self {
         let wanted = plan.wanted();
-        let dictionaries = wanted.iter().map(|_| Dictionary::default()).collect();
+        let dictionaries = (0..=plan.features.len()).map(|_| Dictionary::default()).collect();
         let tokenizers = plan.tokenizers.clone();
         ArrowParser { plan: Arc::clone(plan), wanted, dictionaries, scratch: String::new(), tokenizers }
     }
@@ -62,18 +65,18 @@ impl ArrowParser {
         let first = batch.rows;
         let all = first + rows.num_rows();
         match plan.target {
-            Some(position) => self.categories(rows, position, &mut batch.classes)?,
+            Some(position) => self.categories(rows, position, None, first, &mut batch.classes)?,
             None => batch.classes.codes.resize(all, MISSING),
         }
         for (feature, (column, position)) in batch.columns.iter_mut().zip(&plan.features).enumerate() {
             match (column, *position) {
                 (BatchColumn::Category(column), Some(position)) => {
-                    self.categories(rows, position, column)?;
+                    self.categories(rows, position, Some(feature), first, column)?;
                 }
                 (BatchColumn::Category(column), None) => column.codes.resize(all, MISSING),
                 (BatchColumn::Number(values), Some(position)) => {
                     let array = self.array(rows, position);
-                    self.numbers(array.as_ref(), position, first, values)?;
+                    self.numbers(array.as_ref(), position, feature, first, values)?;
                 }
                 (BatchColumn::Number(values), None) => values.resize(all, f64::NAN),
                 (BatchColumn::Text(column), Some(position)) => {
@@ -109,17 +112,28 @@ impl ArrowParser {
         not_text(&self.plan, position)
     }
 
-    fn categories(&mut self, rows: &RecordBatch, position: usize, column: &mut CategoryColumn) -> Result<()> {
+    fn categories(
+        &mut self,
+        rows: &RecordBatch,
+        position: usize,
+        feature: Option<usize>,
+        first: usize,
+        column: &mut CategoryColumn,
+    ) -> Result<()> {
         use DataType as T;
         let array = self.array(rows, position);
         let array = array.as_ref();
         column.codes.reserve(array.len());
         let plan = Arc::clone(&self.plan);
+        if let Some(feature) = feature
+            && let Some(style) = &plan.written[feature]
+        {
+            return self.written_categories(array, style, (feature, position, first), column);
+        }
         let mut coder = Coder { plan: &plan, column };
         let done = match array.data_type() {
             T::Dictionary(key, _) => {
-                let place = self.place(position);
-                let dictionary = &mut self.dictionaries[place];
+                let dictionary = &mut self.dictionaries[feature.map_or(0, |feature| feature + 1)];
                 match key.as_ref() {
                     T::Int8 => coder.by_dictionary::<Int8Type>(array, dictionary),
                     T::Int16 => coder.by_dictionary::<Int16Type>(array, dictionary),
@@ -150,6 +164,39 @@ impl ArrowParser {
         done.map_err(|NotUtf8| self.not_text(position))
     }
 
+    /// Categories that are not written plainly: parts of dates, and truth values.
+    fn written_categories(
+        &mut self,
+        array: &dyn Array,
+        style: &Written,
+        (feature, position, first): (usize, usize, usize),
+        column: &mut CategoryColumn,
+    ) -> Result<()> {
+        // Dates that are stored as such are written here, and always in the same order.
+        let stored_date = match style {
+            Written::Part(PartOfDate { part, .. }) if stored(array.data_type()) == Ok(Stored::Date) => {
+                Some(Written::Part(PartOfDate { date: DateOrder::Ymd, part: *part }))
+            }
+            _ => None,
+        };
+        for row in 0..array.len() {
+            let Ok(text) = written(array, row, &mut self.scratch) else {
+                return Err(self.not_text(position));
+            };
+            let value = match (text, &stored_date) {
+                (None, _) => None,
+                (Some(text), Some(date)) => date.category(text),
+                (Some(text), None) => match self.plan.category(feature, text) {
+                    Ok(value) => value,
+                    Err(bad) => self.plan.bad_value(bad, first + row, position, text).map(|_| None)?,
+                },
+            };
+            let code = value.map_or(MISSING, |value| column.values.intern(value) as u32 + 1);
+            column.codes.push(code);
+        }
+        Ok(())
+    }
+
     fn documents(
         &mut self,
         rows: &RecordBatch,
@@ -166,11 +213,24 @@ impl ArrowParser {
         Ok(())
     }
 
-    fn numbers(&self, array: &dyn Array, position: usize, first: usize, out: &mut Vec<f64>) -> Result<()> {
+    fn numbers(
+        &self,
+        array: &dyn Array,
+        position: usize,
+        feature: usize,
+        first: usize,
+        out: &mut Vec<f64>,
+    ) -> Result<()> {
         use DataType as T;
         out.reserve(array.len());
         let before = out.len();
+        let is_date = matches!(self.plan.written[feature], Some(Written::Date(_)));
         match array.data_type() {
+            T::Dictionary(..) => return self.dictionary_numbers(array, position, feature, first, out),
+            // Counts of seconds, and dates in strings.
+            other if is_date && stored(other) != Ok(Stored::Date) => {
+                return self.spelt_numbers(array, position, feature, first, out);
+            }
             T::Null => out.resize(before + array.len(), f64::NAN),
             T::Float64 => push::<Float64Type>(array, out, |x| x),
             T::Float32 => push::<Float32Type>(array, out, f64::from),
@@ -191,9 +251,8 @@ impl ArrowParser {
                 let value = |row| if array.is_null(row) { f64::NAN } else { days(ticks(array, row)) };
                 out.extend((0..array.len()).map(value));
             }
-            T::Dictionary(..) => return self.dictionary_numbers(array, position, first, out),
             // Text, and decimals, which are rounded once if they are read as text.
-            _ => return self.spelt_numbers(array, position, first, out),
+            _ => return self.spelt_numbers(array, position, feature, first, out),
         }
         self.check_numbers(position, first, &mut out[before..])
     }
@@ -219,16 +278,24 @@ impl ArrowParser {
         &self,
         array: &dyn Array,
         position: usize,
+        feature: usize,
         first: usize,
         out: &mut Vec<f64>,
     ) -> Result<()> {
+        // Decimals are plain, however numbers in strings are written.
+        let is_date = matches!(self.plan.written[feature], Some(Written::Date(_)));
+        let is_text = is_date || stored(array.data_type()) == Ok(Stored::Text);
+        let mut digits = String::new();
         let mut scratch = String::new();
         for row in 0..array.len() {
             let text = written(array, row, &mut scratch).map_err(|NotUtf8| self.not_text(position))?;
             out.push(match text {
                 None => f64::NAN,
                 Some(text) => {
-                    let number = self.plan.number(text);
+                    let number = match is_text {
+                        true => self.plan.number(feature, text, &mut digits),
+                        false => self.plan.plain_number(text),
+                    };
                     number.or_else(|bad| self.plan.bad_value(bad, first + row, position, text))?
                 }
             });
@@ -242,6 +309,7 @@ impl ArrowParser {
         &self,
         array: &dyn Array,
         position: usize,
+        feature: usize,
         first: usize,
         out: &mut Vec<f64>,
     ) -> Result<()> {
@@ -254,7 +322,8 @@ impl ArrowParser {
             if array.is_null(row) {
                 out.push(f64::NAN);
             } else {
-                self.numbers(dictionary.values().slice(key, 1).as_ref(), position, first + row, out)?;
+                let value = dictionary.values().slice(key, 1);
+                self.numbers(value.as_ref(), position, feature, first + row, out)?;
             }
         }
         Ok(())

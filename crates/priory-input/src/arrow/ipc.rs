@@ -206,7 +206,7 @@ impl ArrowStream {
         damaged(&self.bytes.name, FORMAT, &"it is cut short")
     }
 
-    /// How the columns are stored. What cannot be read counts as text.
+    /// How the columns are stored. What cannot be read counts as nested.
     pub(crate) fn stored(&self) -> Vec<Stored> {
         stored_columns(&self.schema)
     }

@@ -73,7 +73,7 @@ impl ArrowRows {
         Ok(next)
     }
 
-    /// How the columns are stored. What cannot be read counts as text.
+    /// How the columns are stored. What cannot be read counts as nested.
     pub(crate) fn stored(&self) -> Vec<Stored> {
         stored_columns(&self.schema)
     }
@@ -92,6 +92,15 @@ impl ArrowRows {
             let first = batch.slice(0, batch.num_rows().min(rows - sample.rows));
             let first = first.project(&readable).map_err(|error| damaged(&self.name, FORMAT, &error))?;
             append_sample(&self.name, fields, &first, &readable, &mut sample)?;
+            // A batch that is much longer than the sample is looked at further in.
+            let (few, step) = (Sample::rows_at_place(rows), batch.num_rows() / (Sample::PLACES + 1));
+            let is_long = few > 0 && batch.num_rows() > 2 * rows && sample.rows >= rows;
+            for place in (1..=Sample::PLACES).filter(|_| is_long) {
+                let further = batch.slice(place * step, few).project(&readable);
+                let further = further.map_err(|error| damaged(&self.name, FORMAT, &error))?;
+                append_sample(&self.name, fields, &further, &readable, &mut sample)?;
+                sample.places += 1;
+            }
             seen.push(batch);
         }
         seen.into_iter().rev().for_each(|batch| self.returned.push_front(batch));

@@ -15,6 +15,7 @@ mod ipc;
 mod memory;
 mod parquet;
 mod predictions;
+mod row;
 mod text;
 
 pub(crate) use arrow_array::RecordBatch;
@@ -24,6 +25,7 @@ pub(crate) use memory::ArrowRows;
 pub use memory::RecordBatches;
 pub(crate) use parquet::{ParquetFile, ParquetParser, RowSlice};
 pub use predictions::{PredictedRows, PredictionColumns, PredictionFile};
+pub use row::{RowReader, RowValue, WholeNumbers};
 
 /// How a column of this type is stored, or what it holds that cannot be read.
 fn stored(data_type: &DataType) -> std::result::Result<Stored, &'static str> {

@@ -165,12 +165,12 @@ impl ParquetFile {
         ParquetParser { contents: Arc::clone(&self.contents), columns: ArrowParser::new(plan), open: None }
     }
 
-    /// How the columns are stored. What cannot be read counts as text.
+    /// How the columns are stored. What cannot be read counts as nested.
     pub(crate) fn stored(&self) -> Vec<Stored> {
         stored_columns(self.contents.metadata.schema())
     }
 
-    /// The first rows. What cannot be read is shown as missing.
+    /// The first rows, and some from further in. What cannot be read is shown as missing.
     pub(crate) fn sample(&self, rows: usize) -> Result<Sample> {
         let contents = &self.contents;
         let fields = contents.metadata.schema().fields();
@@ -184,6 +184,17 @@ impl ParquetFile {
             for chunk in reader.map_err(|error| refused(&contents.name, &error))? {
                 let chunk = chunk.map_err(|error| damaged(&contents.name, FORMAT, &error))?;
                 append_sample(&contents.name, fields, &chunk, &readable, &mut sample)?;
+            }
+            let (few, step) = (Sample::rows_at_place(rows), contents.rows as usize / (Sample::PLACES + 1));
+            for place in (1..=Sample::PLACES).filter(|_| few > 0 && contents.rows > (2 * rows) as u64) {
+                let builder = contents.builder(few).with_offset(place * step).with_limit(few);
+                let wanted = ProjectionMask::roots(builder.parquet_schema(), readable.iter().copied());
+                let reader = builder.with_projection(wanted).build();
+                for chunk in reader.map_err(|error| refused(&contents.name, &error))? {
+                    let chunk = chunk.map_err(|error| damaged(&contents.name, FORMAT, &error))?;
+                    append_sample(&contents.name, fields, &chunk, &readable, &mut sample)?;
+                }
+                sample.places += 1;
             }
             Ok(())
         })?;
@@ -279,7 +290,7 @@ pub(super) fn check_type(name: &str, field: &Field) -> Result<()> {
 }
 
 pub(super) fn stored_columns(schema: &arrow_schema::Schema) -> Vec<Stored> {
-    schema.fields().iter().map(|field| stored(field.data_type()).unwrap_or(Stored::Text)).collect()
+    schema.fields().iter().map(|field| stored(field.data_type()).unwrap_or(Stored::Nested)).collect()
 }
 
 /// Appends rows to a sample; they hold the readable columns of the table.

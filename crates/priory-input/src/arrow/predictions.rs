@@ -15,10 +15,9 @@ use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
-use priory::{Interval, Scores};
 
 use crate::error::{Error, Result};
-use crate::kept::KeptColumn;
+use crate::kept::{KeptColumn, Predictions};
 use crate::store::NewFile;
 
 /// Rows of a row group, unless they take too much memory.
@@ -30,7 +29,8 @@ const MOST_BYTES: usize = 64 << 20;
 /// probability of each class.
 pub struct PredictionColumns {
     schema: SchemaRef,
-    classes: ArrayRef,
+    classes: usize,
+    answers: ArrayRef,
     probabilities: bool,
 }
 
@@ -38,15 +38,15 @@ pub struct PredictionColumns {
 pub struct PredictedRows(RecordBatch);
 
 impl PredictionColumns {
-    /// Columns with these names: those that are kept, the prediction, and if there are more, one for each class, or three with the
-    /// ends of its interval.
+    /// Columns with these names: those that are kept, the prediction, and if there are more, one for each of so many classes, or
+    /// three with the ends of its interval, and perhaps log P(x). Predicted are positions of these answers.
     ///
     /// # Panics
     /// If there are other than this many names.
-    pub fn new(names: &[String], kept: usize, classes: &[String]) -> Self {
-        let probabilities = names.len() > kept + 1;
-        let of_class = if names.len() > kept + 1 + classes.len() { 3 } else { usize::from(probabilities) };
-        assert_eq!(names.len(), kept + 1 + of_class * classes.len());
+    pub fn new(names: &[String], kept: usize, classes: usize, answers: &[String]) -> Self {
+        let numbers = names.len() - kept - 1;
+        let probabilities = numbers >= classes;
+        assert!([0, 1, classes, classes + 1, 3 * classes, 3 * classes + 1].contains(&numbers));
         let prediction = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
         let fields = names.iter().enumerate().map(|(position, name)| match position {
             // Strings without an end to how long they are together.
@@ -55,28 +55,29 @@ impl PredictionColumns {
             _ => Field::new(name, DataType::Float64, false),
         });
         let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
-        let classes = Arc::new(StringArray::from_iter_values(classes));
-        PredictionColumns { schema, classes, probabilities }
+        let answers = Arc::new(StringArray::from_iter_values(answers));
+        PredictionColumns { schema, classes, answers, probabilities }
     }
 
     /// The predictions for some rows, of which these columns are kept.
     ///
     /// # Panics
     /// If the scores are not those of the same rows and of these classes, or there is an interval and no columns for it.
-    pub fn encode(&self, kept: &[KeptColumn], scores: &Scores, interval: Option<&Interval>) -> PredictedRows {
+    pub fn encode(&self, predictions: &Predictions<'_>) -> PredictedRows {
+        let Predictions { kept, scores, answers, interval, log_evidence } = *predictions;
         let rows = 0..scores.rows();
         let strings = |column: &KeptColumn| -> ArrayRef {
             Arc::new(rows.clone().map(|row| column.value(row)).collect::<LargeStringArray>())
         };
         let mut columns: Vec<ArrayRef> = kept.iter().map(strings).collect();
-        let best = Int32Array::from_iter_values(rows.clone().map(|row| scores.best(row) as i32));
-        columns.push(Arc::new(DictionaryArray::<Int32Type>::new(best, Arc::clone(&self.classes))));
+        let answers = Int32Array::from_iter_values(answers.iter().map(|&answer| answer as i32));
+        columns.push(Arc::new(DictionaryArray::<Int32Type>::new(answers, Arc::clone(&self.answers))));
         if self.probabilities {
             let posterior = scores.normalize();
             let column = |value: &dyn Fn(usize) -> f64| -> ArrayRef {
                 Arc::new(Float64Array::from_iter_values(rows.clone().map(value)))
             };
-            for class in 0..self.classes.len() {
+            for class in 0..self.classes {
                 columns.push(column(&|row| posterior.row(row)[class]));
                 if let Some(interval) = interval {
                     columns.push(column(&|row| interval.low(row)[class]));
@@ -84,6 +85,8 @@ impl PredictionColumns {
                 }
             }
         }
+        columns
+            .extend(log_evidence.map(|values| -> ArrayRef { Arc::new(Float64Array::from(values.to_vec())) }));
         let rows = RecordBatch::try_new(Arc::clone(&self.schema), columns);
         PredictedRows(rows.expect("the columns are those of the schema"))
     }

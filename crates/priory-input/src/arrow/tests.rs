@@ -512,3 +512,46 @@ fn batches_have_no_more_rows_than_they_may() {
         assert_eq!(values, (0..3000).map(f64::from).collect::<Vec<_>>());
     }
 }
+
+#[test]
+fn moments_are_the_same_however_they_are_stored() {
+    use priory::written::{DateOrder, DatePart, PartOfDate, Written};
+
+    let written = ["2024-05-31T14:03:07.25", "1969-12-31T23:59:59", "2000-02-29T00:00:00"];
+    let milliseconds = [1_717_164_187_250, -1_000, 951_782_400_000_i64];
+    let seconds = milliseconds.map(|time| format!("{}.{:03}", time.div_euclid(1000), time.rem_euclid(1000)));
+    let arrays: [(ArrayRef, DateOrder); 6] = [
+        (Arc::new(TimestampMillisecondArray::from(milliseconds.to_vec())), DateOrder::Dmy),
+        (
+            Arc::new(TimestampMicrosecondArray::from(milliseconds.map(|time| time * 1000).to_vec())),
+            DateOrder::Ymd,
+        ),
+        (
+            Arc::new(TimestampNanosecondArray::from(milliseconds.map(|time| time * 1_000_000).to_vec())),
+            DateOrder::Ymd,
+        ),
+        (Arc::new(Int64Array::from(milliseconds.to_vec())), DateOrder::Milliseconds),
+        (Arc::new(StringArray::from(written.to_vec())), DateOrder::Ymd),
+        (Arc::new(StringArray::from(seconds.to_vec())), DateOrder::Seconds),
+    ];
+    let table = |order: DateOrder| {
+        let number = Column::new("x", Kind::Number).written(Some(Written::Date(order)));
+        let parts = DatePart::ALL.map(|part| Column::part_of_date("x", PartOfDate { date: order, part }));
+        Schema::new("y", [number].into_iter().chain(parts).collect()).unwrap()
+    };
+    let csv = format!("x,y\n{},a\n", written.join(",a\n"));
+    let options = ReadOptions::default();
+    let expected = Table::from_reader("t", std::io::Cursor::new(csv), &options).unwrap();
+    let expected = rows(expected, &table(DateOrder::Ymd)).unwrap();
+    assert_eq!(expected[0][2..], ["Friday", "May", "14"].map(|part| Some(part.to_owned())));
+    let json = written.map(|time| format!("{{\"x\": \"{time}\", \"y\": \"a\"}}\n")).concat();
+    let json = Table::from_reader("t", std::io::Cursor::new(json), &options).unwrap();
+    assert_eq!(rows(json, &table(DateOrder::Ymd)).unwrap(), expected);
+    for (array, order) in arrays {
+        let classes: ArrayRef = Arc::new(StringArray::from(vec!["a"; array.len()]));
+        let batch = batch(vec![("y", classes), ("x", array)]);
+        for file in [plain_parquet(&batch), ipc(&batch, 2, None, true)] {
+            assert_eq!(rows(open(&file).unwrap(), &table(order)).unwrap(), expected, "{order:?}");
+        }
+    }
+}

@@ -6,6 +6,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::*;
 use arrow_array::{Array, ArrowPrimitiveType, OffsetSizeTrait};
 use arrow_schema::{DataType, TimeUnit};
+use priory::written::dates::calendar;
 
 /// Bytes that should be text and are not.
 pub(super) struct NotUtf8;
@@ -109,7 +110,7 @@ where
 }
 
 /// A float as Python would write it, given how Rust does: they differ in the exponent and in what is no number.
-fn float(rust: &str, out: &mut String) -> std::fmt::Result {
+pub(super) fn float(rust: &str, out: &mut String) -> std::fmt::Result {
     match rust.split_once('e') {
         Some((digits, exponent)) => {
             let (sign, exponent) =
@@ -193,20 +194,10 @@ fn time(array: &dyn Array, row: usize, out: &mut String) -> std::fmt::Result {
     Ok(())
 }
 
-/// A day since 1970 in the Gregorian calendar.
-///
-/// Howard Hinnant, "chrono-compatible low-level date algorithms": years begin in March, eras have 400 of them.
+/// A day since 1970 as `YYYY-MM-DD`.
 fn date(day: i64, out: &mut String) -> std::fmt::Result {
-    let day = day + 719_468;
-    let era = day.div_euclid(146_097);
-    let day_of_era = day.rem_euclid(146_097);
-    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let day_of_month = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    write!(out, "{year:04}-{month:02}-{day_of_month:02}")
+    let (year, month, day) = calendar(day);
+    write!(out, "{year:04}-{month:02}-{day:02}")
 }
 
 #[cfg(test)]

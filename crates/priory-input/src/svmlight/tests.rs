@@ -85,17 +85,22 @@ fn bad_indices_are_named() {
 fn the_width_can_be_declared() {
     assert_eq!(open("1 2:1\n", Some(5)).unwrap().header().len(), 6);
     let error = open("1 7:1\n", Some(5)).err().unwrap().to_string();
-    assert_eq!(error, "t: row 1 has index 7, but --columns says 5");
+    assert_eq!(error, "t: row 1 has index 7, but there are 5 columns");
     let error = open("1 7:1\n", Some(2_000_000)).err().unwrap().to_string();
     assert_eq!(error, "t: the table has 2000000 columns; the limit is 262144");
     let error = open("1 65537:1\n", None).err().unwrap().to_string();
     assert_eq!(
         error,
-        "t: row 1 has index 65537; if there are more than 65536 columns, say how many with --columns"
+        "t: row 1 has index 65537; if there are more than 65536, say how many columns there are"
     );
     assert_eq!(open("1 65536:1\n", None).unwrap().header().len(), 65_537);
     assert_eq!(open("1 65537:1\n", Some(200_000)).unwrap().header().len(), 200_001);
     let text = format!("{}1 9:1\n", "1 1:1 2:1 3:1\n".repeat(Sample::MOST_BYTES / 14 + 2));
     let error = rows(open(&text, None).unwrap(), Purpose::Learning).unwrap_err().to_string();
-    assert!(error.ends_with("has index 9, but the beginning of the file goes up to 3 only; say how many columns there are with --columns"), "{error}");
+    assert!(
+        error.ends_with(
+            "has index 9, but the beginning of the file goes up to 3 only; say how many columns there are"
+        ),
+        "{error}"
+    );
 }

@@ -30,6 +30,8 @@ pub struct TextChoices {
     pub frequency: TermFrequency,
     /// Whether all documents count alike, whatever their length.
     pub equal_length: bool,
+    /// Whether punctuation and pairs of neighbours are counted beside words, for a judgement. It is no choice by itself.
+    pub neighbours: bool,
 }
 
 impl TextChoices {
@@ -62,6 +64,7 @@ impl TextChoices {
             stemmer: self.stem.as_ref().map(|_| STEMMER_VERSION.to_owned()),
             stemming: self.stem,
             hash_bits: self.hash_bits,
+            neighbours: self.neighbours,
         };
         Tokenizer::new(&tokens)?;
         let length = if self.equal_length { DocumentLength::Normalized } else { DocumentLength::Counts };

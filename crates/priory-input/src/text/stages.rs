@@ -1,7 +1,7 @@
 //! What happens to a token between the scanner and the visitor: stop words, stems, n-grams, hashing, in this order.
 
 use priory::TextColumn;
-use priory::text::{LetterCase, StopWords, TokenSettings};
+use priory::text::{END, LetterCase, START, StopWords, TokenSettings};
 use priory::vocabulary::ShortName;
 use rapidhash::{RapidHashMap, RapidHashSet};
 
@@ -85,6 +85,8 @@ struct LastWords {
     max: usize,
     text: String,
     starts: Vec<usize>,
+    /// Whether the ends of the document are words as well.
+    has_ends: bool,
 }
 
 impl Stages {
@@ -102,7 +104,10 @@ impl Stages {
             settings.stemming.as_deref().and_then(|name| frostem::Stemmer::try_from_name(name).ok());
         let stems = stemmer.map(|stemmer| Stems { stemmer, known: RapidHashMap::default() });
         let (min, max) = (usize::from(settings.ngrams.min), usize::from(settings.ngrams.max));
-        let ngrams = (max > 1).then(|| LastWords { min, max, text: String::new(), starts: Vec::new() });
+        let has_ends = settings.neighbours;
+        let max = if has_ends { 2 } else { max };
+        let (text, starts) = (String::new(), Vec::new());
+        let ngrams = (max > 1).then_some(LastWords { min, max, text, starts, has_ends });
         let hash_mask = settings.hash_bits.map(|bits| (1 << bits) - 1);
         let nothing_to_do =
             stop_words.is_none() && stems.is_none() && ngrams.is_none() && hash_mask.is_none();
@@ -114,6 +119,10 @@ impl Stages {
         if let Some(window) = &mut self.ngrams {
             window.text.clear();
             window.starts.clear();
+            if window.has_ends {
+                window.text.push_str(START);
+                window.starts.push(0);
+            }
         }
     }
 
@@ -155,6 +164,17 @@ impl<V: Visitor> Sink for Staged<'_, V> {
 }
 
 impl<V: Visitor> Staged<'_, V> {
+    /// Joins the last word to the end of the document, if that is a word.
+    pub(super) fn end_document(&mut self) {
+        if let Some(LastWords { text, has_ends: true, .. }) = &mut self.stages.ngrams
+            && text != START
+        {
+            text.push(' ');
+            text.push_str(END);
+            self.visit.token(text);
+        }
+    }
+
     fn staged_word(&mut self, token: &str) {
         let Stages { stop_words, stems, ngrams, hash_mask, .. } = &mut *self.stages;
         if stop_words.as_ref().is_some_and(|words| words.contains(token)) {
@@ -183,7 +203,7 @@ impl<V: Visitor> Staged<'_, V> {
 
 /// Joins neighbours, if there is a window, and hands on what comes of it.
 fn join(window: &mut Option<LastWords>, hash_mask: Option<u64>, token: &str, visit: &mut impl Visitor) {
-    let Some(LastWords { min, max, text, starts }) = window else {
+    let Some(LastWords { min, max, text, starts, .. }) = window else {
         return hash(hash_mask, token, visit);
     };
     if !starts.is_empty() {

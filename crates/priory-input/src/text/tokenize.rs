@@ -56,7 +56,9 @@ impl Tokenizer {
         let lower = settings.case == LetterCase::Lower;
         let nfkc = settings.normalization == Normalization::Nfkc;
         let (scanner, normalize_first) = match settings.style {
-            TokenStyle::Words => (Scanner::Words(WordScanner::new(lower, nfkc, settings.cjk)), false),
+            TokenStyle::Words => {
+                (Scanner::Words(WordScanner::new(lower, nfkc, settings.cjk, settings.neighbours)), false)
+            }
             TokenStyle::Sklearn => (Scanner::Sklearn(SklearnScanner::new(lower)), nfkc),
             TokenStyle::Characters(ngrams) => {
                 (Scanner::Characters(CharacterScanner::new(ngrams, lower)), nfkc)
@@ -77,6 +79,7 @@ impl Tokenizer {
         self.scanner.start_document();
         scan(&mut self.scanner, &mut self.normalized, document, sink);
         self.scanner.finish_document(sink);
+        sink.end_document();
     }
 
     /// Reads a document into the next row of a column.
@@ -128,6 +131,7 @@ impl Tokenizer {
             }
         }
         self.scanner.finish_document(sink);
+        sink.end_document();
     }
 }
 
@@ -229,6 +233,45 @@ mod tests {
         assert_eq!(tokens(&ngrams(1, 2), "a b c"), ["a", "b", "a b", "c", "b c"]);
         assert_eq!(tokens(&ngrams(3, 3), "A $5, c d"), ["a money:$1digits c", "money:$1digits c d"]);
         assert!(tokens(&ngrams(2, 3), "alone").is_empty());
+    }
+
+    #[test]
+    fn neighbours_come_with_punctuation_and_the_ends_of_documents() {
+        let neighbours = TokenSettings { neighbours: true, ..words() };
+        assert_eq!(
+            tokens(&neighbours, "Why not, (me)?"),
+            [
+                "why",
+                "⟨start⟩ why",
+                "not",
+                "why not",
+                ",",
+                "not ,",
+                "(",
+                ", (",
+                "me",
+                "( me",
+                ")",
+                "me )",
+                "?",
+                ") ?",
+                "? ⟨end⟩"
+            ]
+        );
+        // Signs that belong to something are no punctuation.
+        let singles = |text: &str| {
+            let mut found = tokens(&neighbours, text);
+            found.retain(|token| !token.contains(' '));
+            found
+        };
+        assert_eq!(
+            singles("don’t pay $5 to www.example.com!"),
+            ["don't", "pay", "money:$1digits", "to", "url:example.com", "!"]
+        );
+        assert_eq!(singles("«naïve» 😀 € 5% _x_"), ["«", "naïve", "»", "😀", "€", "5", "%", "x"]);
+        assert!(tokens(&neighbours, " \n").is_empty());
+        assert_eq!(tokens(&neighbours, "one"), ["one", "⟨start⟩ one", "one ⟨end⟩"]);
+        assert_eq!(singles("⟨start⟩"), ["⟨", "start", "⟩"]);
     }
 
     #[test]
@@ -346,6 +389,7 @@ mod tests {
                 stemming: (words && on[4]).then(|| language.name().to_owned()),
                 stemmer: None,
                 hash_bits: on[5].then_some(12),
+                neighbours: false,
             }
         })
     }

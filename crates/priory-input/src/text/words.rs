@@ -13,7 +13,7 @@ use unicode_segmentation::UnicodeSegmentation;
 use super::stages::{LONGEST_WORD, Sink, decimal};
 use crate::marks::{Marks, ONES, Signs, TOP, padded};
 use addresses::{Address, WebParts, bare_web_address, mail_address, web_address};
-use priory::text::Cjk;
+use priory::text::{Cjk, is_mark};
 use priory::vocabulary::ShortName;
 
 #[derive(Clone)]
@@ -76,11 +76,11 @@ static CLASS: [u8; 256] = {
 };
 
 impl WordScanner {
-    pub(super) fn new(lower: bool, nfkc: bool, cjk: Cjk) -> Self {
+    pub(super) fn new(lower: bool, nfkc: bool, cjk: Cjk, marks: bool) -> Self {
         WordScanner {
             lower,
             nfkc,
-            cutter: Cutter { pairs: cjk == Cjk::Bigrams, token: String::new() },
+            cutter: Cutter { pairs: cjk == Cjk::Bigrams, marks, token: String::new() },
             cleaned: String::new(),
             #[cfg(test)]
             always_general: false,
@@ -150,7 +150,9 @@ impl WordScanner {
         #[cfg(test)]
         let plain = plain && !self.always_general;
         if plain {
+            self.cutter.marks(&text[start..word], sink);
             self.plain_word(&text[word..word_end], letters, sink);
+            self.cutter.marks(&text[word_end..at], sink);
         } else {
             seen |= letters;
             while class(at) != SPACE {
@@ -313,11 +315,22 @@ fn is_emoji(c: char) -> bool {
 #[derive(Clone)]
 struct Cutter {
     pairs: bool,
+    /// Whether punctuation counts.
+    marks: bool,
     /// A token that does not stand in the text as it is.
     token: String,
 }
 
 impl Cutter {
+    /// Every mark of some punctuation, if it counts.
+    #[inline]
+    fn marks(&self, punctuation: &str, sink: &mut impl Sink) {
+        if self.marks {
+            let marks = punctuation.char_indices().filter(|&(_, c)| is_mark(c));
+            marks.for_each(|(at, c)| sink.item(&punctuation[at..at + c.len_utf8()]));
+        }
+    }
+
     /// `ASCII` promises that there is nothing else in the span.
     fn cut<const ASCII: bool>(&mut self, span: &str, signs: u8, sink: &mut impl Sink) {
         let has = |sign: u8, text: &[u8]| {
@@ -374,7 +387,7 @@ impl Cutter {
                     at += length + currency.len_utf8();
                     continue;
                 }
-                if !after.is_some_and(|c| c == '_' || c.is_alphanumeric() || is_mark(c)) {
+                if !after.is_some_and(|c| c == '_' || c.is_alphanumeric() || is_accent(c)) {
                     number(&rest[..length], sink);
                     at += length;
                     continue;
@@ -383,6 +396,8 @@ impl Cutter {
                 at += 1;
                 if b == b'$' && bytes.get(at).is_some_and(u8::is_ascii_digit) {
                     at += self.money_after('$', &text[at..], sink);
+                } else {
+                    self.marks(&rest[..1], sink);
                 }
                 continue;
             } else if !ASCII && b >= 0x80 {
@@ -397,6 +412,8 @@ impl Cutter {
                         at += self.money_after(c, &text[at..], sink);
                     } else if is_emoji(c) {
                         sink.item(&rest[..c.len_utf8()]);
+                    } else {
+                        self.marks(&rest[..c.len_utf8()], sink);
                     }
                     continue;
                 }
@@ -451,7 +468,7 @@ impl Cutter {
 
 /// Combining marks continue a word, but none of them is alphanumeric by itself. Near enough for what follows a digit:
 /// whatever is no ASCII and may be a mark goes to `unicode-segmentation`.
-fn is_mark(c: char) -> bool {
+fn is_accent(c: char) -> bool {
     matches!(c, '\u{300}'..='\u{36f}' | '\u{20d0}'..='\u{20ff}')
 }
 

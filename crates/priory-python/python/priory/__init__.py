@@ -6,13 +6,14 @@ Everything is imported when it is first asked for.
 
 from importlib import import_module
 
-from priory._priory import set_threads, threads
+from priory._priory import __version__, set_threads, threads
 
 _HOMES = {
-    "Explanation": "_model",
+    "Explanation": "_explanation",
     "NaiveBayes": "_model",
     "Picture": "_picture",
     "QuadraticDiscriminantAnalysis": "_discriminant",
+    "Summary": "_report",
     "TextNB": "_text",
     "BernoulliNB": "_counts",
     "CategoricalNB": "_categories",
@@ -22,7 +23,7 @@ _HOMES = {
     "MultinomialNB": "_counts",
 }
 
-__all__ = [*_HOMES, "set_threads", "threads"]
+__all__ = [*_HOMES, "__version__", "set_threads", "threads"]
 
 
 def __getattr__(name):

@@ -1,5 +1,6 @@
+from collections.abc import Iterable, Mapping
 from os import PathLike
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,14 +12,38 @@ _Matrix = ArrayLike | spmatrix
 _Table = Any
 _Labels = NDArray[Any]
 
+__version__: str
+
 def set_threads(n: int | None = None) -> None: ...
 def threads() -> int: ...
 
-class Explanation(NamedTuple):
+class Explanation:
+    classes: _Labels
     features: list[str]
+    values: list[list[str | None]]
     contributions: NDArray[np.float64]
     log_prior: NDArray[np.float64]
     log_joint: NDArray[np.float64]
+    def __init__(
+        self,
+        classes: _Labels,
+        features: list[str],
+        values: list[list[str | None]],
+        contributions: NDArray[np.float64],
+        log_prior: NDArray[np.float64],
+        log_joint: NDArray[np.float64],
+    ) -> None: ...
+    def __len__(self) -> int: ...
+    def __getitem__(self, rows: int | slice) -> Explanation: ...
+    @property
+    def probabilities(self) -> NDArray[np.float64]: ...
+    @property
+    def prediction(self) -> _Labels: ...
+    def to_frame(self) -> Any: ...
+    def evidence(self, row: int = 0) -> tuple[Any, Any, list[tuple[str, str | None, float]]]: ...
+
+class Summary(dict[str, Any]):
+    def __init__(self, name: str, contents: dict[str, Any]) -> None: ...
 
 class Picture:
     def __init__(self, svg: str) -> None: ...
@@ -45,6 +70,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         numbers: str = "auto",
         missing_values: Literal["skipped", "counted"] = "skipped",
         missing: list[str] | None = None,
+        decimal: Literal["comma", "point"] | None = None,
+        bins: int | None = None,
         variance_floor: str | None = None,
         discriminant: str | None = None,
         select: int | str | None = None,
@@ -54,8 +81,14 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         min_documents: float | None = None,
         most_tokens: int | None = None,
         half_life: int | None = None,
+        class_weight: Literal["balanced"] | dict[Any, float] | None = None,
+        warm_rows: int | None = None,
         judge: Literal["auto", "none", "weights", "pairs", "full"] = "auto",
         on_bad_value: Literal["error", "missing"] = "error",
+        positive: Any = None,
+        cost: dict[tuple[Any, Any], float] | str | PathLike[str] | _Table | None = None,
+        threshold: float | dict[Any, float] | None = None,
+        unsure: float | None = None,
         tokens: str | None = None,
         ngrams: int | str | None = None,
         lowercase: bool = True,
@@ -84,8 +117,21 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
     def __add__(self, other: NaiveBayes) -> Self: ...
     def __sub__(self, other: NaiveBayes) -> Self: ...
     def reestimate(self, **choices: Any) -> Self: ...
-    def predict(self, X: _Table) -> _Labels: ...
-    def predict_proba(self, X: _Table) -> NDArray[np.float64]: ...
+    def predict(
+        self,
+        X: _Table,
+        *,
+        prior: Literal["estimate"] | None = None,
+        positive: Any = None,
+        cost: dict[tuple[Any, Any], float] | str | PathLike[str] | _Table | None = None,
+        threshold: float | dict[Any, float] | None = None,
+        unsure: float | None = None,
+    ) -> _Labels: ...
+    def predict_one(self, row: Mapping[str, Any] | str) -> Any: ...
+    def estimate_prior(self, X: _Table) -> dict[Any, float]: ...
+    def predict_proba(self, X: _Table, *, prior: Literal["estimate"] | None = None) -> NDArray[np.float64]: ...
+    def predict_proba_one(self, row: Mapping[str, Any] | str) -> dict[Any, float]: ...
+    def score_samples(self, X: _Table) -> NDArray[np.float64]: ...
     def predict_interval(
         self, X: _Table, probability: float = 0.9
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
@@ -104,12 +150,16 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         leave_one_out: bool = False,
         test: tuple[Any, ...] | None = None,
         compare: bool = False,
+        cut_offs: list[float] | None = None,
+    ) -> dict[str, Any]: ...
+    def evaluate_on(
+        self, X: _Table, y: ArrayLike, sample_weight: ArrayLike | None = None, *, cut_offs: list[float] | None = None
     ) -> dict[str, Any]: ...
     def leave_one_out_proba(
         self, X: _Table, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> NDArray[np.float64]: ...
     def features(self) -> dict[str, Any]: ...
-    def show(self, top: int | None = None) -> dict[str, Any]: ...
+    def show(self, top: int | None = None) -> Summary: ...
     def linear_form(self) -> dict[str, Any]: ...
     def plot(self, column: str | None = None, up: str | None = None) -> Picture: ...
     def save(self, path: str | PathLike[str]) -> None: ...
@@ -136,8 +186,15 @@ class TextNB(NaiveBayes):
         min_documents: float | None = None,
         most_tokens: int | None = None,
         half_life: int | None = None,
+        class_weight: Literal["balanced"] | dict[Any, float] | None = None,
         judge: Literal["auto", "none", "weights"] = "auto",
+        positive: Any = None,
+        cost: dict[tuple[Any, Any], float] | str | PathLike[str] | _Table | None = None,
+        threshold: float | dict[Any, float] | None = None,
+        unsure: float | None = None,
     ) -> None: ...
+    def words(self, label: object, n: int = 20) -> list[dict[str, Any]]: ...
+    def explain_words(self, X: Iterable[str]) -> list[dict[str, Any]]: ...
 
 class _Classifier(ClassifierMixin, BaseEstimator):
     classes_: _Labels

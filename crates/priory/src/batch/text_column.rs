@@ -133,6 +133,26 @@ impl TextColumn {
         Ok(column)
     }
 
+    /// Takes away the document of a row, which must be empty; returns whether there was such a document.
+    pub(crate) fn remove_document(&mut self, row: usize) -> bool {
+        let is_empty = row < self.rows.len() && self.document(row).is_some_and(<[_]>::is_empty);
+        if is_empty {
+            self.rows[row].1 = false;
+        }
+        is_empty
+    }
+
+    /// Puts the tokens of every document in the order of their bytes, so that documents with the same tokens are the same.
+    pub(crate) fn sort_documents(&mut self) {
+        let mut place_of = vec![0_u32; self.tokens.len()];
+        (0..).zip(self.tokens.sorted_by_bytes()).for_each(|(place, id)| place_of[id] = place);
+        let mut start = 0;
+        for &(end, _) in &self.rows {
+            self.entries[start..end].sort_unstable_by_key(|&(token, _)| place_of[token as usize]);
+            start = end;
+        }
+    }
+
     /// A column without rows whose first tokens are these, in this order: whoever knows them needs to look up no others.
     pub(crate) fn starting_with(tokens: &Arc<Vocabulary>, order: &Arc<[u32]>) -> TextColumn {
         TextColumn {
@@ -287,6 +307,26 @@ impl TextColumn {
         }
         selected.append(self, rows);
         selected
+    }
+
+    /// The same documents without some tokens.
+    pub(crate) fn without(&self, is_left_out: impl Fn(&str) -> bool) -> TextColumn {
+        let mut rest = TextColumn::default();
+        let mut number_of: Vec<Option<u32>> = Vec::with_capacity(self.tokens.len());
+        for name in self.tokens.names() {
+            number_of.push((!is_left_out(name)).then(|| rest.tokens.push_new(name) as u32));
+        }
+        for row in 0..self.rows() {
+            match self.document(row) {
+                None => rest.push_missing(),
+                Some(document) => {
+                    let kept = document.iter();
+                    rest.entries.extend(kept.filter_map(|&(token, n)| Some((number_of[token as usize]?, n))));
+                    rest.end_document();
+                }
+            }
+        }
+        rest
     }
 
     pub(super) fn append(&mut self, from: &TextColumn, rows: &[usize]) {

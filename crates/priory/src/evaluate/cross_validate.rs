@@ -8,9 +8,10 @@ use std::ops::Range;
 
 use super::{Evaluation, FoldParts};
 use crate::batch::Batch;
+use crate::decide::Decision;
 use crate::error::{Error, Result};
 use crate::families::FamilyStatistics;
-use crate::families::text::{self, TextStatistics};
+use crate::families::text::{self, MOST_TOKENS_WITH_NEIGHBOURS, TextStatistics};
 use crate::judgement::{Judging, RowSample};
 use crate::learnt::Learnt;
 use crate::leave_one_out::LeaveOneOut;
@@ -88,6 +89,23 @@ impl FoldStatistics {
     /// holds as much.
     pub fn is_large(&self) -> bool {
         self.folds.iter().map(Statistics::memory).sum::<usize>() > LARGE_PART
+    }
+
+    /// Lets go of pairs of neighbours in all folds if they are too many in one of them, or in all together. Only judgements weigh
+    /// them.
+    pub fn limit_neighbours(&mut self) {
+        let tokens = |fold: &Statistics| {
+            let texts = fold.factors.iter().map(|factor| match factor {
+                FamilyStatistics::Text(_, text) => text.tokens.len(),
+                _ => 0,
+            });
+            texts.max().unwrap_or(0)
+        };
+        let all: usize = self.folds.iter().map(tokens).sum();
+        let are_dropped = self.folds.iter().any(|fold| fold.schema != self.folds[0].schema);
+        if are_dropped || all > MOST_TOKENS_WITH_NEIGHBOURS {
+            self.folds.iter_mut().for_each(Statistics::drop_neighbours);
+        }
     }
 
     /// Refuses, early, what can no longer be estimated or is more than memory should hold, in one fold or in all together.
@@ -195,7 +213,8 @@ impl FoldStatistics {
         // A prior that was given names all classes, of which some may have rows in this fold only.
         let prior = settings.prior.left_to(|class| total.has_rows_of(class) || !tested.has_rows_of(class));
         let model = prior.and_then(|prior| {
-            let settings = Settings { prior, ..settings.clone() };
+            // The decision is the evaluation's; some of its classes may have no rows left here.
+            let settings = Settings { prior, decision: Decision::default(), ..settings.clone() };
             match judging {
                 Judging::None => total.estimate(&settings),
                 _ => self.judged(fold, total, settings, judging),

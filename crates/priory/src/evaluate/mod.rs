@@ -15,6 +15,8 @@
 //! of merging gives the same report.
 
 mod cross_validate;
+mod cut_offs;
+mod doubt;
 mod parts;
 mod ranking;
 mod report;
@@ -26,16 +28,18 @@ use std::collections::BTreeMap;
 
 pub use crate::leave_one_out::{LeaveOneOut, Terms};
 pub use cross_validate::{FoldModel, FoldModels, FoldStatistics, majority_class};
+pub use cut_offs::{Aim, BestCutOff, Curve, CutOff, CutOffReport, DEFAULT_CUT_OFFS};
+pub use doubt::{Cause, Doubt, Worse};
 pub use parts::{FoldPart, FoldParts};
 pub use report::{CalibrationBin, ClassReport, EvaluationReport, MOST_CONFUSED};
 pub use split::{Folds, Holdout, MOST_FOLDS};
 
 use crate::batch::Batch;
+use crate::decide::Decision;
 use crate::error::{Error, Result};
 use crate::exact::ExactSum;
-use crate::moments::engine::vectorized;
-use crate::numerics;
-use crate::posterior::{Outcome, Scores, argmax, log_sum};
+use crate::log_odds::{RowPosterior, rounded};
+use crate::posterior::{Outcome, Scores};
 use crate::tally::Tally;
 use crate::vocabulary::Vocabulary;
 use ranking::Ranking;
@@ -84,6 +88,7 @@ pub struct Evaluation {
     judged: u64,
     unseen: u64,
     zero_probability_rows: u64,
+    not_learnt: u64,
     classes: Vocabulary,
     /// One for each class.
     rankings: Vec<Ranking>,
@@ -95,6 +100,12 @@ pub struct Evaluation {
     loss: ExactSum,
     brier: ExactSum,
     baseline_correct: ExactSum,
+    /// Σ w (−ln prior of c), over rows where that is finite, and how many rows it is not for.
+    baseline_loss: ExactSum,
+    baseline_zero_rows: u64,
+    decision: Decision,
+    /// The weight of rows that were not answered, by their true class.
+    unsure: BTreeMap<usize, ExactSum>,
     /// One row for each bin once something was observed.
     calibration: Tally,
 }
@@ -105,6 +116,11 @@ impl Evaluation {
         Evaluation::default()
     }
 
+    /// An evaluation of no rows, whose answers follow from a decision instead of being the most probable class.
+    pub fn under(decision: &Decision) -> Self {
+        Evaluation { decision: decision.clone(), ..Evaluation::default() }
+    }
+
     /// Adds the predictions for a batch: the scores that a model with these classes gave it.
     ///
     /// `baseline` is the class that would be answered without looking at the row: the majority class of the
@@ -112,7 +128,8 @@ impl Evaluation {
     /// nothing.
     ///
     /// # Errors
-    /// As for [`check`](Self::check). The evaluation is then as it was.
+    /// As for [`check`](Self::check), and if the decision does not say what to answer for these classes. The evaluation is then
+    /// as it was.
     ///
     /// # Panics
     /// If the scores are not those of this batch and these classes.
@@ -163,6 +180,7 @@ impl Evaluation {
     ) -> Result<()> {
         assert_eq!(scores.rows(), batch.rows, "the scores are not those of this batch");
         Self::check(batch)?;
+        let decider = self.decision.decider(classes)?;
         self.calibration.grow(BINS, CORRECT + 1);
         let ids: Vec<usize> = classes.iter().map(|name| self.intern(name)).collect();
         let mut id_of: Vec<Option<usize>> = vec![None; batch.classes.values.len() + 1];
@@ -181,6 +199,7 @@ impl Evaluation {
             let true_id = *id_of[code].get_or_insert_with(|| self.intern(true_name));
             row_posterior.set(scores.log_weights(row));
             let RowPosterior { best, probability, log_odds } = &row_posterior;
+            let answer = ids.get(decider.answer_to(&row_posterior)).copied();
             let is_correct = ids[*best] == true_id;
             let outcome = scores.outcome(row);
             let copies = copies.get(row).map_or(1, |&copies| u64::from(copies));
@@ -190,7 +209,10 @@ impl Evaluation {
             self.no_evidence += if outcome == Outcome::NoEvidence { copies } else { 0 };
             self.judged += if scores.is_judged() { copies } else { 0 };
             self.weight.add(together);
-            self.confusion.entry((true_id, ids[*best])).or_default().add(together);
+            match answer {
+                Some(answer) => self.confusion.entry((true_id, answer)).or_default().add(together),
+                None => self.unsure.entry(true_id).or_default().add(together),
+            }
             if baseline(row) == true_name {
                 self.baseline_correct.add(together);
             }
@@ -203,9 +225,13 @@ impl Evaluation {
 
             // Unless the model knows the true class, that has probability zero.
             let (mut is_known, mut loss, mut brier) = (false, f64::INFINITY, 0.0);
-            for ((&id, &odds), &p) in ids.iter().zip(log_odds).zip(probability) {
+            let mut baseline_loss = f64::INFINITY;
+            for (((&id, &odds), &p), log_prior) in
+                ids.iter().zip(log_odds).zip(probability).zip(scores.log_prior())
+            {
                 if id == true_id {
                     is_known = true;
+                    baseline_loss = -log_prior;
                     loss = softplus(-odds);
                     brier += (1.0 - p) * (1.0 - p);
                 } else {
@@ -214,6 +240,7 @@ impl Evaluation {
             }
             if !is_known {
                 brier += 1.0;
+                self.not_learnt += copies;
                 let last = [(f64::NEG_INFINITY, true, together)];
                 let most_scores = ranking::most_scores(self.classes.len());
                 self.rankings[true_id].extend(last.into_iter(), most_scores, &mut self.scratch);
@@ -221,10 +248,14 @@ impl Evaluation {
             if loss == f64::INFINITY {
                 (loss, self.zero_probability_rows) = (0.0, self.zero_probability_rows + copies);
             }
+            if baseline_loss == f64::INFINITY {
+                (baseline_loss, self.baseline_zero_rows) = (0.0, self.baseline_zero_rows + copies);
+            }
             // A product by their number could lose digits, and then it would show which rows were taken together.
             for _ in 0..copies {
                 self.calibration.add(bin, CONFIDENCE, weight * confidence);
                 self.loss.add(weight * loss);
+                self.baseline_loss.add(weight * baseline_loss);
                 self.brier.add(weight * brier);
             }
             ranked.push(log_odds, true_id, together);
@@ -257,10 +288,13 @@ impl Evaluation {
         self.judged += other.judged;
         self.unseen += other.unseen;
         self.zero_probability_rows += other.zero_probability_rows;
+        self.not_learnt += other.not_learnt;
         self.weight.merge(&other.weight);
         self.loss.merge(&other.loss);
         self.brier.merge(&other.brier);
         self.baseline_correct.merge(&other.baseline_correct);
+        self.baseline_loss.merge(&other.baseline_loss);
+        self.baseline_zero_rows += other.baseline_zero_rows;
         self.calibration.grow(BINS, CORRECT + 1);
         let bins: Vec<usize> = (0..other.calibration.rows()).collect();
         self.calibration.merge(&other.calibration, &bins, &[WEIGHT, CONFIDENCE, CORRECT], 1.0);
@@ -268,6 +302,9 @@ impl Evaluation {
         let ids: Vec<usize> = other.classes.names().map(|name| self.intern(name)).collect();
         for (&(true_id, predicted), weight) in &other.confusion {
             self.confusion.entry((ids[true_id], ids[predicted])).or_default().merge(weight);
+        }
+        for (&true_id, weight) in &other.unsure {
+            self.unsure.entry(ids[true_id]).or_default().merge(weight);
         }
         let most_scores = ranking::most_scores(self.classes.len());
         for (&id, ranking) in ids.iter().zip(&other.rankings) {
@@ -321,87 +358,6 @@ impl RankedRows {
         self.log_odds.clear();
         self.rows.clear();
     }
-}
-
-/// The posterior of one row.
-#[derive(Default)]
-struct RowPosterior {
-    best: usize,
-    /// P(k)
-    probability: Vec<f64>,
-    /// log P(k) − log(1 − P(k))
-    log_odds: Vec<f64>,
-}
-
-impl RowPosterior {
-    /// From logarithms of what P is proportional to.
-    ///
-    /// 1 − P(k) is the sum of the others. With the largest weight scaled to one it is at least one for every class
-    /// but the best, and taking a class out of it loses nothing. For the best it is the sum of what is left; if that is
-    /// nearly nothing, it is added up on a scale of its own. So the log-odds of all others are log weight − log (1 + the
-    /// rest without it).
-    fn set(&mut self, log_weights: &[f64]) {
-        let best = argmax(log_weights);
-        let largest = log_weights[best];
-        self.best = best;
-        self.probability.resize(log_weights.len(), 0.0);
-        self.log_odds.resize(log_weights.len(), 0.0);
-        if largest == f64::NEG_INFINITY {
-            self.probability.fill(0.0);
-            return self.log_odds.fill(f64::NEG_INFINITY);
-        }
-        let (weights, log_odds) = (&mut self.probability[..], &mut self.log_odds[..]);
-        vectorized(
-            #[inline(always)]
-            || {
-                for (weight, log_weight) in weights.iter_mut().zip(log_weights) {
-                    let x = log_weight - largest;
-                    // What is below e⁻⁷⁰⁰ is nothing beside the largest.
-                    *weight = if x < -700.0 { 0.0 } else { numerics::exp(x.max(-700.0)) };
-                }
-            },
-        );
-        let (mut sum, mut rest) = (0.0, 0.0);
-        for (class, weight) in weights.iter().enumerate() {
-            sum += weight;
-            rest += if class == best { 0.0 } else { *weight }; // takes no branch
-        }
-        vectorized(
-            #[inline(always)]
-            || {
-                for ((odds, x), weight) in log_odds.iter_mut().zip(log_weights).zip(&*weights) {
-                    *odds = (x - largest) - numerics::ln_1p((rest - weight).max(0.0));
-                }
-            },
-        );
-        weights.iter_mut().for_each(|weight| *weight /= sum);
-        let others = log_weights.iter().enumerate().filter(|&(class, _)| class != best).map(|(_, x)| *x);
-        log_odds[best] = if rest > f64::MIN_POSITIVE / f64::EPSILON {
-            -libm::log(rest)
-        } else {
-            largest - log_sum(others)
-        };
-    }
-}
-
-/// Log-odds without the digits that depend on the order in which the log-joints were summed: what is the same in
-/// mathematics should tie.
-#[inline]
-fn rounded(log_odds: f64) -> f64 {
-    const STEPS: f64 = (1u64 << 40) as f64;
-    round(log_odds * STEPS) / STEPS
-}
-
-/// The nearest whole number, halves away from zero: f64::round, which is a call on processors as old as we support.
-#[inline]
-fn round(x: f64) -> f64 {
-    const ALL_WHOLE: f64 = (1u64 << 52) as f64; // from here on there are no digits after the point
-    let size = x.abs();
-    if size >= ALL_WHOLE {
-        return x;
-    }
-    let even = (size + ALL_WHOLE) - ALL_WHOLE; // halves to even
-    (if size - even == 0.5 { even + 1.0 } else { even }).copysign(x)
 }
 
 /// ln(1 + exp(x)): −ln P for log-odds of −x.

@@ -1,4 +1,4 @@
-//! The area under the ROC curve of one class against the rest, in bounded memory.
+//! How the rows of one class rank among the others, in bounded memory: the area under the ROC curve, and all cut-offs.
 //!
 //! AUC = P(a row of the class scores higher than one that is not), a tie counting half (Mann and Whitney 1947).
 //! It needs the weight of positives and negatives at each distinct score, in the order of the scores. There may be
@@ -13,7 +13,7 @@
 use std::borrow::Cow;
 
 use crate::exact::{ExactSum, two_sum};
-use crate::numerics::{bits_to_drop, ordered_bits};
+use crate::numerics::{bits_to_drop, from_ordered_bits, ordered_bits};
 
 /// Distinct scores kept for a class.
 const MOST_SCORES: usize = 1 << 17;
@@ -38,6 +38,24 @@ pub(super) struct Ranking {
     entries: Vec<Entry>,
     /// What came since, in any order.
     new: Vec<Entry>,
+}
+
+/// All rows of a ranking, and what those of the class and the others weigh.
+struct Whole<'a> {
+    ranking: Cow<'a, Ranking>,
+    negatives: f64,
+    positives: f64,
+}
+
+/// The rows that have a score.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Step {
+    /// Their score, or the lowest that it can be where scores have lost digits.
+    pub(super) score: f64,
+    /// What rows of the class weigh.
+    pub(super) positives: f64,
+    /// What the others weigh.
+    pub(super) negatives: f64,
 }
 
 /// Room to work in that all rankings share; taking memory anew would take longer than what is done with it.
@@ -85,6 +103,34 @@ impl Ranking {
     /// The area under the curve, if there are rows of the class and others. Of the rows, which weigh `all`
     /// together, those that never were pushed are negatives that rank below everything.
     pub(super) fn auc(&self, all: &ExactSum, most_scores: usize) -> Option<f64> {
+        let Whole { ranking, negatives, positives } = self.whole(all, most_scores);
+        if positives == 0.0 || negatives == 0.0 {
+            return None;
+        }
+        let (mut area, mut below) = (0.0, 0.0);
+        for tied in ranking.entries.chunk_by(|a, b| a.key == b.key) {
+            let [negative, positive] = tied_weights(tied);
+            area += positive * ((below + 0.5 * negative) / negatives);
+            below += negative;
+        }
+        Some((area / positives).min(1.0))
+    }
+
+    /// Every score that rows have, from the highest down, and what weighs so much. The rows are as for [`auc`](Self::auc).
+    pub(super) fn steps(&self, all: &ExactSum, most_scores: usize) -> Vec<Step> {
+        let ranking = self.whole(all, most_scores).ranking;
+        let step = |tied: &[Entry]| {
+            let [negatives, positives] = tied_weights(tied);
+            // What lost its low bits is at least this.
+            Step { score: from_ordered_bits(tied[0].key), positives, negatives }
+        };
+        let mut steps: Vec<Step> = ranking.entries.chunk_by(|a, b| a.key == b.key).map(step).collect();
+        steps.reverse();
+        steps
+    }
+
+    /// All rows, sorted, and what negatives and positives weigh.
+    fn whole(&self, all: &ExactSum, most_scores: usize) -> Whole<'_> {
         let (mut whole, mut scratch) = (Cow::Borrowed(self), Scratch::default());
         if !whole.is_compact(most_scores) {
             whole.to_mut().compact(most_scores, &mut scratch);
@@ -101,20 +147,7 @@ impl Ranking {
             whole.to_mut().new.extend(terms);
             whole.to_mut().compact(most_scores, &mut scratch);
         }
-        let (negatives, positives) = (negatives.value(), positives.value());
-        if positives == 0.0 || negatives == 0.0 {
-            return None;
-        }
-        let (mut area, mut below) = (0.0, 0.0);
-        for tied in whole.entries.chunk_by(|a, b| a.key == b.key) {
-            let [negative, positive] = match sums_without_error(tied, [0.0; 2]) {
-                Some([negative, positive]) => [-negative, positive],
-                None => weights_of(tied).map(|weight| weight.value()),
-            };
-            area += positive * ((below + 0.5 * negative) / negatives);
-            below += negative;
-        }
-        Some((area / positives).min(1.0))
+        Whole { ranking: whole, negatives: negatives.value(), positives: positives.value() }
     }
 
     fn is_compact(&self, most_scores: usize) -> bool {
@@ -181,6 +214,14 @@ fn add_up(key: u64, old: &[Entry], new: &[Entry], summed: &mut Vec<Entry>) {
     positive.merge(&more_positive);
     let terms = positive_terms(negative).into_iter().map(|weight| -weight).chain(positive_terms(positive));
     summed.extend(terms.map(|weight| Entry { key, weight }));
+}
+
+/// What negatives and positives of one score weigh.
+fn tied_weights(tied: &[Entry]) -> [f64; 2] {
+    match sums_without_error(tied, [0.0; 2]) {
+        Some([negative, positive]) => [-negative, positive],
+        None => weights_of(tied).map(|weight| weight.value()),
+    }
 }
 
 /// The weights of negatives and of positives, the former below zero, and what they are added to, if plain sums lose
@@ -360,5 +401,6 @@ mod tests {
         let sorted = [f64::NEG_INFINITY, -1e300, -1.0, -1e-300, 0.0, 1e-300, 1.0, f64::INFINITY];
         assert!(sorted.map(ordered_bits).is_sorted());
         assert_eq!(ordered_bits(-0.0), ordered_bits(0.0));
+        assert_eq!(sorted.map(|x| from_ordered_bits(ordered_bits(x))), sorted);
     }
 }

@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 
-use super::{BINS, CONFIDENCE, CORRECT, Evaluation, WEIGHT, ranking};
+use super::cut_offs::average_precision;
+use super::{BINS, CONFIDENCE, CORRECT, CutOffReport, Doubt, Evaluation, WEIGHT, ranking};
 use crate::exact::ExactSum;
 
 /// With more classes than this nobody looks at a confusion matrix, and it is left out.
@@ -16,7 +17,7 @@ pub struct EvaluationReport {
     pub rows: u64,
     /// The classes that a model knew or a row had, in canonical order.
     pub classes: Vec<String>,
-    /// The share of rows whose most probable class is the true one.
+    /// The share of answers that are right, unless another decision was made the most probable classes.
     pub accuracy: f64,
     /// The mean of −ln P(true class), in nats; infinite if some row gives its true class probability zero.
     pub log_loss: f64,
@@ -35,12 +36,24 @@ pub struct EvaluationReport {
     pub confusion: Vec<Vec<f64>>,
     /// The accuracy of always answering the majority class of the training data.
     pub baseline_accuracy: f64,
+    /// The log-loss of the prior, for every row alike; infinite if it gives the class of some row probability zero.
+    pub baseline_log_loss: f64,
+    /// The weight of rows that were not answered, because no class was probable enough.
+    pub unsure: f64,
+    /// What the answers cost per row that was answered, if costs were given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost: Option<f64>,
+    /// What the cheapest answer would cost per row if it were always given, if costs were given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub baseline_cost: Option<f64>,
     /// Every class by itself, in the order of `classes`.
     pub per_class: Vec<ClassReport>,
     /// Confidence against accuracy, in 15 bins of equal width.
     pub calibration: Vec<CalibrationBin>,
     /// How many rows give their true class probability zero: its log-joint is −∞, or the model does not know it.
     pub zero_probability_rows: u64,
+    /// How many of these are of a class that their model has not learnt.
+    pub not_learnt: u64,
     /// How many rows have no class to compare with.
     pub skipped: u64,
     /// How many of the evaluated rows every class calls impossible; their posterior is the prior.
@@ -51,6 +64,11 @@ pub struct EvaluationReport {
     pub unseen: u64,
     /// How many of the evaluated rows were predicted by a [judged](crate::judgement) model.
     pub judged: u64,
+    /// Where predictions are worse than none, and why that probably is; as sentences in JSON.
+    pub doubts: Vec<Doubt>,
+    /// What cut-offs of one class are worth, if [`Evaluation::cut_offs`] was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cut_offs: Option<CutOffReport>,
 }
 
 /// How well one class is told from the rest.
@@ -68,6 +86,8 @@ pub struct ClassReport {
     pub support: f64,
     /// The area under the ROC curve of this class against the rest, if there are rows of both.
     pub auc: Option<f64>,
+    /// The average precision of this class against the rest, if there are rows of it.
+    pub average_precision: Option<f64>,
 }
 
 /// Predictions of similar confidence.
@@ -102,6 +122,13 @@ impl Evaluation {
                 as_both[true_id] = weight.value();
             }
         }
+        for (&true_id, weight) in &self.unsure {
+            as_true[true_id].merge(weight);
+        }
+        let mut unsure = ExactSum::default();
+        self.unsure.values().for_each(|weight| unsure.merge(weight));
+        let mut answered = self.weight.clone();
+        answered.subtract(&unsure);
         let areas = self.areas(&ids);
         let per_class: Vec<ClassReport> = ids
             .iter()
@@ -116,15 +143,16 @@ impl Evaluation {
                     f1: share_of(0.5 * (support + predicted)),
                     support,
                     auc,
+                    average_precision: self.average_precision(id, ids.len()),
                 }
             })
             .collect();
         let occurs = |id: usize| !(as_true[id].is_zero() && as_predicted[id].is_zero());
         let calibration = self.calibration_bins();
-        EvaluationReport {
+        let mut report = EvaluationReport {
             rows: self.rows,
             classes: per_class.iter().map(|class| class.name.clone()).collect(),
-            accuracy: correct.value() / total,
+            accuracy: correct.value() / answered.value(),
             log_loss: if self.zero_probability_rows > 0 { f64::INFINITY } else { self.loss.value() / total },
             brier: self.brier.value() / total,
             ece: self.calibration_gap() / total,
@@ -135,15 +163,65 @@ impl Evaluation {
             .unwrap_or(f64::NAN),
             confusion: self.confusion_matrix(&ids),
             baseline_accuracy: self.baseline_correct.value() / total,
+            baseline_log_loss: match self.baseline_zero_rows {
+                0 => self.baseline_loss.value() / total,
+                _ => f64::INFINITY,
+            },
+            unsure: unsure.value(),
+            cost: None,
+            baseline_cost: None,
             per_class,
             calibration,
             zero_probability_rows: self.zero_probability_rows,
+            not_learnt: self.not_learnt,
             skipped: self.skipped,
             impossible: self.impossible,
             no_evidence: self.no_evidence,
             judged: self.judged,
             unseen: self.unseen,
+            doubts: Vec::new(),
+            cut_offs: None,
+        };
+        self.add_costs(&mut report, &ids, answered.value());
+        // Who is to answer otherwise than by what is most probable gives accuracy away for something else.
+        if self.rows > 0 && self.decision.is_most_probable() {
+            let shares =
+                report.per_class.iter().map(|class| class.support / total).filter(|share| *share > 0.0);
+            let entropy: f64 = shares.map(|share| -share * libm::log(share)).sum();
+            report.doubts = Doubt::about(&report, entropy);
         }
+        report
+    }
+
+    /// What the answers cost, if costs were given.
+    fn add_costs(&self, report: &mut EvaluationReport, ids: &[usize], answered: f64) {
+        if self.decision.costs.is_empty() {
+            return;
+        }
+        // Of a class that no model has learnt nobody has said what it costs.
+        let Ok(costs) = self.decision.cost_matrix(&report.classes) else { return };
+        let mut positions = vec![0; ids.len()];
+        ids.iter().enumerate().for_each(|(position, &id)| positions[id] = position);
+        let position = |id: usize| positions[id];
+        let (mut paid, mut weight) = (0.0, answered);
+        for (&(true_id, predicted), weight) in &self.confusion {
+            paid += weight.value() * costs[position(predicted)][position(true_id)];
+        }
+        // Not to answer costs something only if that was said.
+        if let Some(costs) = costs.get(ids.len()) {
+            paid += self.unsure.iter().map(|(&id, weight)| weight.value() * costs[position(id)]).sum::<f64>();
+            weight += report.unsure;
+        }
+        let always = |costs: &Vec<f64>| -> f64 {
+            costs.iter().zip(&report.per_class).map(|(cost, class)| cost * class.support).sum()
+        };
+        report.cost = Some(paid / weight);
+        report.baseline_cost =
+            Some(costs.iter().map(always).fold(f64::INFINITY, f64::min) / self.weight.value());
+    }
+
+    fn average_precision(&self, id: usize, classes: usize) -> Option<f64> {
+        average_precision(&self.rankings[id].steps(&self.weight, ranking::most_scores(classes)))
     }
 
     /// The area of each of these classes against the rest.

@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::batch::BatchColumn;
 use crate::families::likelihood::Unseen;
+use crate::log_odds::round;
 use crate::schema::{Column, Kind, Schema};
 use crate::settings::Settings;
 use crate::statistics::Statistics;
@@ -310,14 +311,18 @@ fn json_has_the_names_of_the_fields() {
             "macro_f1",
             "confusion",
             "baseline_accuracy",
+            "baseline_log_loss",
+            "unsure",
             "per_class",
             "calibration",
             "zero_probability_rows",
+            "not_learnt",
             "skipped",
             "impossible",
             "no_evidence",
             "unseen",
-            "judged"
+            "judged",
+            "doubts"
         ]
     );
     assert_eq!(json["classes"], serde_json::json!(["a", "b", "c"]));

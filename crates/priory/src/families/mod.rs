@@ -117,6 +117,23 @@ impl FamilyStatistics {
         }
     }
 
+    /// Lets go of pairs of neighbours, if it is a text that counts them.
+    pub(crate) fn drop_neighbours(&mut self) {
+        if let FamilyStatistics::Text(_, text) = self {
+            text.drop_neighbours();
+        }
+    }
+
+    /// Whether they were let go.
+    pub(crate) fn lacks_neighbours(&self) -> bool {
+        matches!(self, FamilyStatistics::Text(_, text) if text.lacks_neighbours)
+    }
+
+    /// Whether these are too many, or have been.
+    pub(crate) fn has_too_many_neighbours(&self) -> bool {
+        matches!(self, FamilyStatistics::Text(_, text) if text.has_too_many_neighbours())
+    }
+
     /// The same, to be changed.
     pub(crate) fn columns_mut(&mut self) -> &mut [usize] {
         match self {

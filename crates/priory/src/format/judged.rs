@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::container::{Container, Section, refused};
-use super::{json, parse};
+use super::{json, parse, read_names_in, write_names};
 use crate::error::Result;
 use crate::judgement::{Grid, Judgement, OnGrid};
 use crate::statistics::Statistics;
+use crate::vocabulary::Vocabulary;
 
 /// The key of the grid in the header, and of the judgement.
 pub(super) const GRID: &str = "grid";
@@ -70,6 +71,13 @@ pub(super) fn write_judgement(
     sections: &mut Vec<Section>,
 ) {
     metadata.insert(JUDGEMENT, json(judgement));
+    for text in &judgement.texts {
+        let prefix = format!("judgement.{}", text.column);
+        let names = Vocabulary::of_distinct(text.deviations.iter().map(|(token, _)| token.as_str()));
+        write_names(sections, &prefix, &names);
+        let deviations = text.deviations.iter().map(|(_, deviation)| *deviation);
+        sections.push(Section::f64(format!("{prefix}.deviations"), vec![text.deviations.len()], deviations));
+    }
     if !judgement.root.is_empty() {
         let bytes = judgement.root.iter().flat_map(|x| x.to_le_bytes()).collect();
         sections.push(Section::bytes(ROOT, bytes));
@@ -83,11 +91,18 @@ pub(super) fn read_judgement(file: &mut Container<'_>, statistics: &Statistics) 
     }
     let mut judgement: Judgement = parse(&file.layout.metadata, JUDGEMENT)?;
     let mut is_whole = true;
+    for text in &mut judgement.texts {
+        let prefix = format!("judgement.{}", text.column);
+        let names = read_names_in(file, &prefix, |a, b| a.cmp(b))?;
+        let deviations = file.take_f64(&format!("{prefix}.deviations"), 1)?.1;
+        is_whole &= names.len() == deviations.len();
+        text.deviations = names.names().map(str::to_owned).zip(deviations).collect();
+    }
     if file.has(ROOT) {
         let bytes = file.take_bytes(ROOT)?;
         let (numbers, rest) = bytes.as_chunks::<4>();
         judgement.root = numbers.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect();
-        is_whole = rest.is_empty() && !numbers.is_empty();
+        is_whole &= rest.is_empty() && !numbers.is_empty();
     }
     match is_whole && judgement.fits(statistics) {
         true => Ok(Some(judgement)),

@@ -10,6 +10,7 @@ mod judged;
 mod layout;
 mod model_file;
 mod parts;
+mod sample;
 mod text;
 
 use std::cmp::Ordering;
@@ -26,8 +27,11 @@ use crate::families::FamilyStatistics;
 use crate::families::categorical::CategoryStatistics;
 use crate::families::joint::JointStatistics;
 use crate::families::number;
+use crate::families::text::TextStatistics;
 use crate::families::text::precomputed::{Precomputed, REVISION};
 use crate::hash::{fnv1a, fnv1a_after};
+use crate::judgement::Judgement;
+use crate::judgement::text::masses_of;
 use crate::learnt::Learnt;
 use crate::moments::Moments;
 use crate::schema::Schema;
@@ -38,7 +42,7 @@ use crate::tally::Tally;
 use crate::vocabulary::{Vocabulary, canonical_order};
 
 const VERSION_KEY: &str = "priory_format";
-/// Files of what was not judged have the first version, and all others the second.
+/// Files of what was not judged, and is not to be judged later, have the first version, and all others the second.
 const VERSIONS: [&str; 2] = ["1", "2"];
 /// What was worked out of all words together: see [`ModelFile`].
 const DERIVED: &str = "derived";
@@ -59,17 +63,30 @@ pub(crate) fn write(out: &mut impl Write, learnt: &Learnt) -> io::Result<()> {
         judged::write_judgement(judgement, &mut metadata, &mut sections);
         metadata.insert(VERSION_KEY, VERSIONS[1].to_owned());
     }
+    // Documents whose pairs of neighbours were let go are not those that are counted.
+    let lacks_tokens = learnt.statistics.factors.iter().any(FamilyStatistics::lacks_neighbours);
+    if let Some(rows) = learnt.statistics.sample.as_ref().filter(|_| !lacks_tokens) {
+        sample::write(rows, &mut metadata, &mut sections);
+        metadata.insert(VERSION_KEY, VERSIONS[1].to_owned());
+    }
     // Last, since another thread that estimates the model may have chosen meanwhile what has to be chosen.
-    let derived = derived(&statistics, settings);
+    let derived = derived(&statistics, settings, learnt.judgement.as_ref());
     if !derived.is_empty() {
         metadata.insert(DERIVED, json(&derived));
     }
     container::write(out, &metadata, sections)
 }
 
-/// A number that follows from all that was counted, and from nothing else.
+/// A number that follows from all that was counted, and from nothing else: not from how it was written.
 pub(crate) fn fingerprint(statistics: &Statistics) -> u64 {
-    let (metadata, sections) = counted(&statistics.canonical()).expect("memory takes everything");
+    let mut statistics = statistics.canonical();
+    if statistics.schema.columns.iter().any(|column| column.written.is_some()) {
+        let plain = statistics.to_mut();
+        let young = plain.decay.as_mut().and_then(|decay| decay.young.as_mut());
+        let schemas = young.map(|young| &mut young.schema).into_iter().chain([&mut plain.schema]);
+        schemas.flat_map(|schema| &mut schema.columns).for_each(|column| column.written = None);
+    }
+    let (metadata, sections) = counted(&statistics).expect("memory takes everything");
     let mut fingerprint = fnv1a(&[]);
     // The number of bytes of each piece comes before it, so that it matters where one ends and the next begins.
     let mut add = |bytes: &[u8]| {
@@ -177,9 +194,10 @@ pub(crate) fn read(file: &impl FileParts) -> Result<Learnt> {
     }
     statistics.on_grid = judged::read(&mut file, &statistics)?;
     let judgement = judged::read_judgement(&mut file, &statistics)?;
-    // What was not judged has the bytes of the first version.
-    let is_judged = statistics.on_grid.is_some() || judgement.is_some();
-    if is_judged != (file.layout.metadata.get(VERSION_KEY).is_some_and(|version| version == VERSIONS[1])) {
+    statistics.sample = sample::read(&mut file, &statistics)?;
+    // What has nothing to do with a judgement has the bytes of the first version.
+    let is_second = statistics.on_grid.is_some() || judgement.is_some() || statistics.sample.is_some();
+    if is_second != (file.layout.metadata.get(VERSION_KEY).is_some_and(|version| version == VERSIONS[1])) {
         return Err(refused("its format version is not that of its contents".into()));
     }
     file.finish()?;
@@ -234,11 +252,21 @@ fn read_frame(file: &mut Container<'_>) -> Result<(Statistics, Settings)> {
 }
 
 /// What follows from all words of each column of text, as far as [`ModelFile`] can do with it.
-fn derived(statistics: &Statistics, settings: &Settings) -> BTreeMap<usize, Precomputed> {
+fn derived(
+    statistics: &Statistics,
+    settings: &Settings,
+    judgement: Option<&Judgement>,
+) -> BTreeMap<usize, Precomputed> {
+    let masses = |column: usize, text: &TextStatistics| {
+        // A model of selected columns is read whole.
+        let is_weighed =
+            judgement.is_some_and(|judgement| judgement.used.is_none() && judgement.weighs(column));
+        if is_weighed { masses_of(text, statistics.unit()).numbers().to_vec() } else { Vec::new() }
+    };
     let texts = statistics.factors.iter().filter_map(|factor| match factor {
         FamilyStatistics::Text(column, text) => {
             let name = &statistics.schema.columns[*column].name;
-            Some((*column, Precomputed::new(text, settings, name)?))
+            Some((*column, Precomputed::new(text, settings, name, masses(*column, text))?))
         }
         _ => None,
     });

@@ -6,6 +6,7 @@ use super::container::{ElementKind, refused};
 use super::judged;
 use super::layout::FileParts;
 use super::parts::Parts;
+use super::sample::SAMPLE;
 use super::text::WORD_SECTIONS;
 use super::{
     DERIVED, VERSION_KEY, VERSIONS, YOUNG, check, parse, read_derived, read_factor, read_frame, read_tally,
@@ -75,6 +76,10 @@ impl ModelFile {
         if settings.select != Selection::All {
             return Ok(None);
         }
+        // Nor is anybody in a hurry with a part that is still to be judged.
+        if metadata.contains_key(SAMPLE) {
+            return Ok(None);
+        }
         let classes = statistics.classes.len();
         let mut derived = read_derived(&rest)?;
         for factor in &mut statistics.factors {
@@ -125,10 +130,9 @@ impl ModelFile {
                 words.read(batch.text(*column), text)?;
             }
         }
-        let model = Model::new(&statistics, &self.settings, |_| true)?;
         match &self.judgement {
-            Some(judgement) => model.judged(&statistics, judgement),
-            None => Ok(model),
+            Some(judgement) => statistics.estimate_judged(&self.settings, judgement),
+            None => Model::new(&statistics, &self.settings, |_| true),
         }
     }
 }

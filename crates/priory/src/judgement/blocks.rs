@@ -1,4 +1,4 @@
-//! Sums over rows, by several threads.
+//! Work on rows, and on anything else that can be numbered, by several threads.
 
 use std::ops::Range;
 use std::thread;
@@ -12,18 +12,21 @@ pub(crate) fn in_blocks<T: Send>(
     threads: usize,
     work: impl Fn(Range<usize>) -> T + Sync,
 ) -> Vec<T> {
-    let block = |start: usize| start * ROWS..rows.min((start + 1) * ROWS);
-    let blocks = rows.div_ceil(ROWS);
-    let each = blocks.div_ceil(threads.clamp(1, blocks.max(1)));
-    if each >= blocks {
-        return (0..blocks).map(|i| work(block(i))).collect();
+    each(rows.div_ceil(ROWS), threads, |block| work(block * ROWS..rows.min((block + 1) * ROWS)))
+}
+
+/// What `work` gives for each number below `count`, in order.
+pub(crate) fn each<T: Send>(count: usize, threads: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    let of_thread = count.div_ceil(threads.clamp(1, count.max(1)));
+    if of_thread >= count {
+        return (0..count).map(work).collect();
     }
     let work = &work;
     thread::scope(|scope| {
         let run = |first: usize| {
-            scope.spawn(move || (first..blocks.min(first + each)).map(|i| work(block(i))).collect::<Vec<T>>())
+            scope.spawn(move || (first..count.min(first + of_thread)).map(work).collect::<Vec<T>>())
         };
-        let handles: Vec<_> = (0..blocks).step_by(each).map(run).collect();
+        let handles: Vec<_> = (0..count).step_by(of_thread).map(run).collect();
         handles.into_iter().flat_map(|handle| handle.join().expect("the work does not panic")).collect()
     })
 }

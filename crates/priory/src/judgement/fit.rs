@@ -61,6 +61,35 @@ impl Part {
         Part { terms, of_columns, values }
     }
 
+    /// The same of the first cells, without one of the terms.
+    pub(super) fn without_term(&self, term: usize, cells: usize) -> Part {
+        let mut values = Vec::with_capacity(cells * (self.terms - 1));
+        for cell in self.values.chunks_exact(self.terms).take(cells) {
+            values.extend_from_slice(&cell[..term]);
+            values.extend_from_slice(&cell[term + 1..]);
+        }
+        Part { terms: self.terms - 1, values, ..*self }
+    }
+
+    /// The same of the first cells.
+    pub(super) fn first(&self, cells: usize) -> Part {
+        Part { values: self.values[..cells * self.terms].to_vec(), ..*self }
+    }
+
+    /// Puts something else in the place of what a term says of each cell.
+    pub(super) fn replace(&mut self, term: usize, said: &[f64]) {
+        // There are no cells if there is only one class.
+        let values = self.values.iter_mut().skip(term).step_by(self.terms);
+        values.zip(said).for_each(|(value, said)| *value = *said as f32);
+    }
+
+    /// Takes away from what a term says of each cell.
+    pub(super) fn subtract(&mut self, term: usize, said: &[f64]) {
+        // There are no cells if there is only one class.
+        let values = self.values.iter_mut().skip(term).step_by(self.terms);
+        values.zip(said).for_each(|(value, said)| *value -= *said as f32);
+    }
+
     /// What all terms of a cell, one class of a row, say together.
     pub(crate) fn sum(&self, cell: usize) -> f64 {
         self.cell(cell).iter().copied().map(f64::from).sum()
@@ -75,6 +104,14 @@ impl Part {
     #[inline(always)]
     pub(super) fn cell(&self, cell: usize) -> &[f32] {
         &self.values[cell * self.terms..][..self.terms]
+    }
+}
+
+/// Appends the terms of a row for each class but the last, less what they say for the last: the form in which parts have them.
+pub(crate) fn without_last(of_row: &[f64], terms: usize, values: &mut Vec<f32>) {
+    let (others, last) = of_row.split_at(of_row.len() - terms);
+    for of_class in others.chunks_exact(terms) {
+        values.extend(of_class.iter().zip(last).map(|(term, last)| (term - last) as f32));
     }
 }
 
@@ -172,7 +209,13 @@ impl Fit {
     }
 
     /// What is minimized, divided by the number of rows, and its gradient.
-    fn value_and_gradient(&self, rows: &[f64], x: &[f64], gradient: &mut [f64], common: f64) -> f64 {
+    pub(super) fn value_and_gradient(
+        &self,
+        rows: &[f64],
+        x: &[f64],
+        gradient: &mut [f64],
+        common: f64,
+    ) -> f64 {
         let blocks = in_blocks(self.rows(), self.threads, |block| self.of_block(block, rows, x));
         gradient.fill(0.0);
         let mut value = 0.0;
@@ -231,7 +274,7 @@ impl Fit {
     }
 
     /// The second derivative along each weight and offset.
-    fn curvatures(&self, rows: &[f64], x: &[f64]) -> Vec<f64> {
+    pub(super) fn curvatures(&self, rows: &[f64], x: &[f64]) -> Vec<f64> {
         let k = self.classes;
         let blocks = in_blocks(self.rows(), self.threads, |block| {
             let mut p = self.scores(block.clone(), rows, x);
@@ -267,7 +310,7 @@ impl Fit {
     }
 
     /// What draws the weights to where they are expected.
-    fn penalty(&self, weights: &[f64], offsets: &[f64], gradient: &mut [f64], common: f64) -> f64 {
+    pub(super) fn penalty(&self, weights: &[f64], offsets: &[f64], gradient: &mut [f64], common: f64) -> f64 {
         let (mut value, mut start) = (0.0, 0);
         for part in &self.parts {
             let of_part = &weights[start..][..part.terms];
@@ -290,6 +333,21 @@ impl Fit {
             *slope += o;
         }
         value
+    }
+
+    /// The second derivatives of the penalty times a vector of weights and offsets.
+    pub(super) fn times_penalty(&self, x: &[f64]) -> Vec<f64> {
+        let mut product = x.to_vec();
+        let mut start = 0;
+        for part in &self.parts {
+            let of_part = &mut product[start..][..part.terms];
+            if part.of_columns {
+                let mean = of_part.iter().sum::<f64>() / part.terms as f64;
+                of_part.iter_mut().for_each(|x| *x = TO_MEAN * (*x - mean) + TO_COMMON * *x);
+            }
+            start += part.terms;
+        }
+        product
     }
 
     /// z of every class for a block of rows; zero for those that weigh nothing.

@@ -8,15 +8,20 @@
 //! The grid is made from the statistics of all rows before anything is counted on it, and never changes afterwards. It does not
 //! depend on classes: bins that were cut where the classes differ would tell every row about its own class.
 
+use std::cmp::Ordering;
+
 use serde::{Deserialize, Serialize};
 
 use crate::batch::{Batch, BatchColumn, MISSING};
+use crate::families::FamilyStatistics;
 use crate::families::categorical::CategoryStatistics;
 use crate::families::number::NumberStatistics;
-use crate::judgement::judge::{MOST_CELLS, MOST_COLUMNS, MOST_COLUMNS_OF_TRIPLES};
-use crate::judgement::single::bins_of;
+use crate::judgement::Tier;
+use crate::judgement::pool::log_prior;
+use crate::judgement::single::{SingleCounts, bins_of};
 use crate::judgement::together::Layout;
 use crate::schema::{Kind, Schema};
+use crate::statistics::Statistics;
 use crate::vocabulary::Vocabulary;
 
 /// Distances and normal scores are multiples of one over this.
@@ -30,6 +35,25 @@ const FEW_VALUES: usize = 8;
 
 /// No column has more codes.
 const MOST_CODES: usize = 250;
+
+/// More columns are not counted in pairs; then the best of them are.
+pub(crate) const MOST_COLUMNS: usize = 89;
+const COLUMNS_OF_MANY: usize = 60;
+
+/// The most columns that are counted in triples.
+const MOST_COLUMNS_OF_TRIPLES: usize = 18;
+
+/// A category with more values is not counted in triples.
+const MOST_VALUES_OF_TRIPLES: usize = 16;
+
+/// More values of a category share a code.
+const MOST_VALUES: usize = 62;
+
+/// With more cells than this, triples are not counted as finely as there are rows for.
+const MOST_CELLS_OF_FINE_TRIPLES: usize = 1 << 22;
+
+/// All tables together have at most so many cells.
+const MOST_CELLS: usize = 1 << 24;
 
 /// The code of a value that is missing, or that the grid does not know.
 pub(crate) const NO_CODE: u8 = 0;
@@ -241,6 +265,54 @@ impl Coded {
 }
 
 impl Grid {
+    /// The grid of canonical statistics, with the weight of each class and the counts of each column. It has no columns if none
+    /// are to be counted together.
+    pub(crate) fn choose(
+        statistics: &Statistics,
+        class_weights: &[f64],
+        singles: &[Option<SingleCounts>],
+        tier: Tier,
+    ) -> Self {
+        let (total, classes) = (class_weights.iter().sum::<f64>(), class_weights.len());
+        let codes_of_triples = match total {
+            ..=10_000.0 => 4,
+            ..=25_000.0 => 8,
+            _ => 16,
+        };
+        let nothing =
+            Grid { columns: Vec::new(), triples: Vec::new(), codes_of_triples, largest_hash: u64::MAX };
+        if tier == Tier::Weights {
+            return nothing;
+        }
+        let losses = losses_of(class_weights, singles, total / statistics.rows.max(1) as f64);
+        let mut bins = match total {
+            ..=5_000.0 => 8,
+            ..=30_000.0 => 16,
+            _ => 32,
+        };
+        let mut values = MOST_VALUES;
+        loop {
+            let columns = columns_of(statistics, &losses, bins, values);
+            let triples = if tier == Tier::Full { columns_of_triples(&columns, &losses) } else { Vec::new() };
+            let mut grid = Grid { columns, triples, ..nothing };
+            if grid.codes_of_triples == 16 && grid.cells(classes) > MOST_CELLS_OF_FINE_TRIPLES {
+                grid.codes_of_triples = 8;
+            }
+            if grid.cells(classes) <= MOST_CELLS {
+                return grid;
+            }
+            if bins == 4 && values == 4 {
+                return nothing;
+            }
+            (bins, values) = ((bins / 2).max(4), (values / 2).max(4));
+        }
+    }
+
+    /// How many cells the tables of so many classes have.
+    fn cells(&self, classes: usize) -> usize {
+        Layout::new(self).cells.saturating_mul(classes)
+    }
+
     /// Whether this can be the grid of a table of this schema and so many classes.
     pub(crate) fn fits(&self, schema: &Schema, classes: usize) -> bool {
         let of_schema = |column: &GridColumn| {
@@ -257,7 +329,7 @@ impl Grid {
             && self.triples.len() <= MOST_COLUMNS_OF_TRIPLES
             && self.columns.len() <= MOST_COLUMNS
             && self.codes_of_triples.is_power_of_two()
-            && Layout::new(self).cells.saturating_mul(classes) <= MOST_CELLS
+            && self.cells(classes) <= MOST_CELLS
     }
 
     /// Writes the rows of a batch at these positions.
@@ -288,6 +360,48 @@ impl Grid {
         }
         coded
     }
+}
+
+/// How well each column by itself predicts every row from the others, each of which weighs `unit`: the mean log-loss, infinite
+/// for columns without counts.
+fn losses_of(class_weights: &[f64], singles: &[Option<SingleCounts>], unit: f64) -> Vec<f64> {
+    let log_prior = log_prior(class_weights);
+    let loss = |counts: &Option<SingleCounts>| {
+        counts.as_ref().map_or(f64::INFINITY, |counts| counts.choose(&log_prior, unit).1)
+    };
+    singles.iter().map(loss).collect()
+}
+
+/// The columns of the schema that are counted together, numbers and categories in at most so many codes. If there are too many,
+/// the best by themselves are.
+fn columns_of(statistics: &Statistics, losses: &[f64], bins: usize, values: usize) -> Vec<GridColumn> {
+    let column = |factor: &FamilyStatistics| match factor {
+        FamilyStatistics::Number(column, numbers) => GridColumn::of_numbers(*column, numbers, bins),
+        FamilyStatistics::Category(column, category) => GridColumn::of_values(*column, category, values),
+        _ => None,
+    };
+    let mut columns: Vec<GridColumn> = statistics.factors.iter().filter_map(column).collect();
+    if columns.len() > MOST_COLUMNS {
+        columns.sort_by(|a, b| better_first(losses, a.column, b.column));
+        columns.truncate(COLUMNS_OF_MANY);
+        columns.sort_by_key(|column| column.column);
+    }
+    columns
+}
+
+/// Which columns of a grid are counted in triples: of those with few values, the best by themselves.
+fn columns_of_triples(columns: &[GridColumn], losses: &[f64]) -> Vec<usize> {
+    let has_few = |column: &GridColumn| column.is_number() || column.shares.len() <= MOST_VALUES_OF_TRIPLES;
+    let mut triples: Vec<usize> = (0..columns.len()).filter(|&column| has_few(&columns[column])).collect();
+    triples.sort_by(|&a, &b| better_first(losses, columns[a].column, columns[b].column));
+    triples.truncate(MOST_COLUMNS_OF_TRIPLES);
+    triples.sort_unstable();
+    triples
+}
+
+/// Which of two columns of the schema predicts better by itself; of equals, the first.
+fn better_first(losses: &[f64], a: usize, b: usize) -> Ordering {
+    losses[a].total_cmp(&losses[b]).then(a.cmp(&b))
 }
 
 /// The code of each value of a batch, and of a missing one.

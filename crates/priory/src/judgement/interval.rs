@@ -17,10 +17,11 @@ use crate::judgement::bound;
 use crate::judgement::cloud::Cloud;
 use crate::judgement::fit::{Fit, LARGEST_WEIGHT, TO_COMMON, TO_MEAN, Weights, softmax_each};
 use crate::judgement::grid::{Coded, Grid};
-use crate::judgement::interactions::{Interaction, Shape, pairs_of, triples_of};
-use crate::judgement::judge::{class_weights, places_of_all, singles_of};
-use crate::judgement::pool::{Judgement, NEVER_MET, PairChoice, log_prior};
+use crate::judgement::interactions::Shape;
+use crate::judgement::judge::{class_weights, factors_of_model, places_of_all, singles_of};
+use crate::judgement::pool::{Judgement, NEVER_MET, log_prior};
 use crate::judgement::single::SingleCounts;
+use crate::judgement::term_list::TermList;
 use crate::moments::engine::vectorized;
 use crate::settings::Settings;
 use crate::statistics::Statistics;
@@ -161,8 +162,8 @@ pub(crate) struct JudgedSpread {
     log_prior: Vec<f64>,
     columns: Vec<Option<Table>>,
     grid: Option<Grid>,
-    interactions: Vec<(Shape, usize, Table)>,
-    /// With the place of their weights.
+    /// With the places of their weights.
+    interactions: Vec<(Vec<usize>, Shape, Table)>,
     clouds: Vec<(Cloud, usize)>,
     weights: Vec<f64>,
     doubt: f64,
@@ -192,7 +193,7 @@ impl Table {
 }
 
 /// The variance of what one more row would raise by so much.
-fn variance_of(rise: f64) -> f64 {
+pub(super) fn variance_of(rise: f64) -> f64 {
     if rise > 0.0 { rise * rise / libm::expm1(rise) } else { 0.0 }
 }
 
@@ -201,6 +202,8 @@ impl JudgedSpread {
     pub(crate) fn new(statistics: &Statistics, settings: &Settings, judgement: &Judgement) -> Option<Self> {
         let (class_weights, singles) = (class_weights(statistics), singles_of(statistics, settings));
         let (classes, weights) = (class_weights.len(), &judgement.weights);
+        let on_grid = statistics.on_grid.as_deref();
+        let terms = TermList::new(judgement, singles.len(), on_grid)?;
         let columns = singles.iter().zip(&judgement.shrinkages).zip(weights);
         let columns = columns.map(|((counts, shrinkage), &weight)| {
             let table = counts.as_ref()?.table((*shrinkage)?, -1.0);
@@ -208,55 +211,40 @@ impl JudgedSpread {
             let cells = (0..rows).flat_map(|row| (0..classes).map(move |class| (row, class)));
             Some(Table::new(table.weighted(1.0), cells.map(|(row, class)| table.own(row, class)), weight))
         });
-        let columns = columns.collect();
-        let (mut interactions, mut clouds) = (Vec::new(), Vec::new());
-        let mut start = singles.len();
-        let on_grid = statistics.on_grid.as_deref().filter(|on_grid| !on_grid.grid.columns.is_empty());
-        if let Some(on_grid) = on_grid {
-            let (grid, together) = (&*on_grid.grid, &on_grid.sums);
-            let mut push = |start: usize, (shape, interaction): (Shape, Interaction), strength: f64| {
-                let weight: f64 = shape.columns().iter().map(|&column| weights[start + column]).sum();
-                if weight > 0.0 {
-                    let with_row = interaction.table(&shape, strength, -1.0).into_iter();
-                    let table = Table::new(interaction.table(&shape, strength, 0.0), with_row, weight);
-                    interactions.push((shape, start, table));
-                }
-            };
-            let of_grid = grid.columns.len();
-            if let Some(PairChoice { bins, strength }) = judgement.pairs {
-                pairs_of(grid, together, bins).for_each(|pair| push(start, pair, strength));
-                start += of_grid;
-            }
-            if let Some(strength) = judgement.triples {
-                triples_of(together).for_each(|triple| push(start, triple, strength));
-                start += of_grid;
-            }
-            for &(members, covariance) in &judgement.clouds {
-                if weights[start] > 0.0 {
-                    clouds.push((Cloud::of(grid, together, members, covariance)?, start));
-                }
-                start += 1;
+        let mut interactions = Vec::new();
+        for terms in &terms.interactions {
+            for (shape, interaction, weight) in terms.weighted(weights) {
+                let with_row = interaction.table(&shape, terms.strength, -1.0).into_iter();
+                let table = Table::new(interaction.table(&shape, terms.strength, 0.0), with_row, weight);
+                interactions.push((terms.weights_of(&shape).collect(), shape, table));
             }
         }
+        let mut clouds = Vec::new();
+        for term in terms.clouds.iter().filter(|term| weights[term.weight] > 0.0) {
+            clouds.push((term.cloud()?, term.weight));
+        }
+        let weighed: Vec<usize> = judgement.texts.iter().map(|text| text.column).collect();
         let names = Vocabulary::of_distinct(judgement.offsets.keys().map(String::as_str));
         let names = names.select(&names.sorted());
-        let factors = statistics.factors.iter().enumerate();
-        let factors = factors.map(|(factor, counted)| (factor, counted.columns()[0]));
         Some(JudgedSpread {
             classes,
             log_prior: log_prior(&class_weights),
-            columns,
+            columns: columns.collect(),
             grid: on_grid.map(|on_grid| Grid::clone(&on_grid.grid)),
             interactions,
             clouds,
             weights: weights.clone(),
             doubt: judgement.doubt,
             trust: judgement.trust,
-            factors: factors.filter(|&(_, column)| singles[column].is_none()).collect(),
+            factors: factors_of_model(statistics, &singles, &weighed),
             singles,
-            offsets: statistics.classes.names().map(|class| Some(start + names.get(class)?)).collect(),
-            size: start + names.len(),
-            root: rows_of(&judgement.root, start + names.len()),
+            offsets: statistics
+                .classes
+                .names()
+                .map(|class| Some(weights.len() + names.get(class)?))
+                .collect(),
+            size: weights.len() + names.len(),
+            root: rows_of(&judgement.root, weights.len() + names.len()),
         })
     }
 
@@ -288,7 +276,7 @@ impl JudgedSpread {
     /// Adds what the terms say of a row, all terms of the first class first, and the variance of z of each class.
     pub(crate) fn add(&self, read: &SpreadRows, row: usize, terms: &mut [f64], variances: &mut [f64]) {
         let (k, size) = (self.classes, self.terms());
-        let mut add = |table: &Table, cell: usize, weights: &mut dyn Iterator<Item = usize>| {
+        let mut add = |table: &Table, cell: usize, weights: &[usize]| {
             let place = cell * k;
             variances.iter_mut().zip(&table.variances[place..]).for_each(|(sum, variance)| *sum += variance);
             for weight in weights {
@@ -299,15 +287,11 @@ impl JudgedSpread {
         };
         for (column, (table, places)) in self.columns.iter().zip(&read.places).enumerate() {
             if let Some(table) = table.as_ref().filter(|_| places[row] < NEVER_MET) {
-                add(table, places[row] as usize, &mut std::iter::once(column));
+                add(table, places[row] as usize, &[column]);
             }
         }
-        for (shape, start, table) in &self.interactions {
-            add(
-                table,
-                shape.cell(&read.coded, row),
-                &mut shape.columns().iter().map(|column| start + column),
-            );
+        for (weights, shape, table) in &self.interactions {
+            add(table, shape.cell(&read.coded, row), weights);
         }
         for (of_row, variance) in variances.iter_mut().zip(read.variances_of_clouds[row * k..].iter()) {
             *of_row += variance;

@@ -1,15 +1,16 @@
 //! A judged model: the terms with their weights, ready to be added up.
 
 use crate::batch::Batch;
-use crate::families::FamilyStatistics;
 use crate::judgement::bound;
-use crate::judgement::cloud::{Cloud, Members, Point};
+use crate::judgement::cloud::{Cloud, Point};
 use crate::judgement::grid::{Coded, Grid};
-use crate::judgement::interactions::{Interaction, Shape, pairs_of, triples_of};
-use crate::judgement::judge::{class_weights, singles_of};
-use crate::judgement::pool::{Judgement, NEVER_MET, PairChoice, log_prior};
+use crate::judgement::interactions::Shape;
+use crate::judgement::judge::{class_weights, factors_of_model, singles_of};
+use crate::judgement::pool::{Judgement, NEVER_MET, log_prior};
 use crate::judgement::rows::places_of;
 use crate::judgement::single::Places;
+use crate::judgement::term_list::TermList;
+use crate::judgement::text::{JudgedText, TextJudgement, text_of};
 use crate::settings::Settings;
 use crate::statistics::Statistics;
 
@@ -23,7 +24,9 @@ pub(crate) struct Judged {
     grid: Option<Grid>,
     /// Pairs, then triples.
     interactions: Vec<(Shape, Vec<f64>)>,
-    clouds: Vec<(Members, Cloud, f64)>,
+    clouds: Vec<JudgedCloud>,
+    /// Texts whose tokens are weighed.
+    pub(crate) texts: Vec<JudgedText>,
     /// The factors whose likelihoods are terms themselves, and their weights.
     pub(crate) factors: Vec<(usize, f64)>,
     /// What is added to the log prior of each class.
@@ -39,53 +42,43 @@ struct JudgedColumn {
     table: Vec<f64>,
 }
 
+/// What columns say as one cloud of points.
+#[derive(Debug, Clone)]
+struct JudgedCloud {
+    name: String,
+    cloud: Cloud,
+    weight: f64,
+}
+
 impl Judged {
     /// From canonical statistics; `None` if the judgement is not of such statistics.
     pub(crate) fn new(statistics: &Statistics, settings: &Settings, judgement: &Judgement) -> Option<Self> {
         let (class_weights, singles) = (class_weights(statistics), singles_of(statistics, settings));
-        let together = statistics.on_grid.as_deref().filter(|on_grid| !on_grid.grid.columns.is_empty());
-        let together = together.map(|on_grid| (&*on_grid.grid, &on_grid.sums));
+        let on_grid = statistics.on_grid.as_deref();
+        let terms = TermList::new(judgement, singles.len(), on_grid)?;
         let classes = class_weights.len();
         let log_prior = log_prior(&class_weights);
-        let (of_columns, mut rest) = judgement.weights.split_at_checked(singles.len())?;
-        let columns =
-            singles.iter().zip(&judgement.shrinkages).zip(of_columns).map(|((counts, shrinkage), weight)| {
-                let (counts, shrinkage) = (counts.as_ref()?, (*shrinkage)?);
-                Some(JudgedColumn {
-                    table: counts.table(shrinkage, 0.0).weighted(*weight),
-                    places: counts.places.clone(),
-                })
-            });
-        let columns = columns.collect();
-        let mut take = |count: usize| {
-            let (taken, left) = rest.split_at_checked(count)?;
-            rest = left;
-            Some(taken)
-        };
-        let (mut interactions, mut clouds) = (Vec::new(), Vec::new());
-        if let Some((grid, together)) = together {
-            let mut push = |weights: &[f64], (shape, interaction): (Shape, Interaction), strength: f64| {
-                let weight: f64 = shape.columns().iter().map(|&column| weights[column]).sum();
-                if weight > 0.0 {
-                    let mut table = interaction.table(&shape, strength, 0.0);
-                    table.iter_mut().for_each(|u| *u *= weight);
-                    interactions.push((shape, table));
-                }
-            };
-            if let Some(PairChoice { bins, strength }) = judgement.pairs {
-                let weights = take(grid.columns.len())?;
-                pairs_of(grid, together, bins).for_each(|pair| push(weights, pair, strength));
+        let columns = singles.iter().zip(&judgement.shrinkages).zip(&judgement.weights);
+        let columns = columns.map(|((counts, shrinkage), weight)| {
+            let (counts, shrinkage) = (counts.as_ref()?, (*shrinkage)?);
+            Some(JudgedColumn {
+                table: counts.table(shrinkage, 0.0).weighted(*weight),
+                places: counts.places.clone(),
+            })
+        });
+        let mut interactions = Vec::new();
+        for terms in &terms.interactions {
+            for (shape, interaction, weight) in terms.weighted(&judgement.weights) {
+                let mut table = interaction.table(&shape, terms.strength, 0.0);
+                table.iter_mut().for_each(|u| *u *= weight);
+                interactions.push((shape, table));
             }
-            if let Some(strength) = judgement.triples {
-                let weights = take(grid.columns.len())?;
-                triples_of(together).for_each(|triple| push(weights, triple, strength));
-            }
-            let weights = take(judgement.clouds.len())?;
-            for (&(members, covariance), &weight) in judgement.clouds.iter().zip(weights) {
-                if weight == 0.0 {
-                    continue;
-                }
-                clouds.push((members, Cloud::of(grid, together, members, covariance)?, weight));
+        }
+        let mut clouds = Vec::new();
+        for term in &terms.clouds {
+            let weight = judgement.weights[term.weight];
+            if weight > 0.0 {
+                clouds.push(JudgedCloud { name: term.describe(), cloud: term.cloud()?, weight });
             }
         }
         // The fit knew classes by smoothed shares. Whatever prior the model has takes the place of their plain shares.
@@ -96,16 +89,23 @@ impl Judged {
             judgement.offsets.get(class).copied().unwrap_or(0.0) + smoothed - libm::log(weight / total)
         });
         let offsets = offsets.collect();
-        let is_factor = |(_, factor): &(usize, &FamilyStatistics)| singles[factor.columns()[0]].is_none();
-        let factors = statistics.factors.iter().enumerate().filter(is_factor);
-        let factors = factors.map(|(i, factor)| (i, of_columns[factor.columns()[0]])).collect();
+        let weighed: Vec<usize> = judgement.texts.iter().map(|text| text.column).collect();
+        let unit = statistics.unit();
+        let of_class = statistics.classes();
+        let text = |of_text: &TextJudgement| {
+            Some(JudgedText::new(text_of(statistics, of_text.column)?, of_text, &of_class, unit))
+        };
+        let texts = judgement.texts.iter().map(text).collect::<Option<_>>()?;
+        let factors = factors_of_model(statistics, &singles, &weighed).into_iter();
+        let factors = factors.map(|(factor, column)| (factor, judgement.weights[column])).collect();
         Some(Judged {
             classes,
             log_prior,
-            columns,
-            grid: together.map(|(grid, _)| grid.clone()),
+            columns: columns.collect(),
+            grid: on_grid.map(|on_grid| Grid::clone(&on_grid.grid)),
             interactions,
             clouds,
+            texts,
             factors,
             offsets,
             doubt: judgement.doubt,
@@ -125,7 +125,7 @@ impl Judged {
         }
     }
 
-    /// z of every class for every row, from a prior on and but for factors that have terms of their own.
+    /// z of every class for every row, from a prior on and but for texts and factors that have terms of their own.
     pub(crate) fn score(&self, read: &ReadRows, log_prior: &[f64]) -> Vec<f64> {
         let k = self.classes;
         let start: Vec<f64> =
@@ -144,9 +144,9 @@ impl Judged {
             }
         }
         let (mut point, mut scores) = (Point::default(), vec![0.0; k]);
-        for (_, cloud, weight) in &self.clouds {
+        for cloud in &self.clouds {
             for (row, z) in z.chunks_exact_mut(k).enumerate() {
-                self.ask_cloud(cloud, *weight, &read.coded, row, &mut point, &mut scores);
+                self.ask_cloud(cloud, &read.coded, row, &mut point, &mut scores);
                 add(z, &scores);
             }
         }
@@ -155,16 +155,15 @@ impl Judged {
 
     fn ask_cloud(
         &self,
-        cloud: &Cloud,
-        weight: f64,
+        cloud: &JudgedCloud,
         coded: &Coded,
         row: usize,
         point: &mut Point,
         scores: &mut [f64],
     ) {
-        cloud.score(coded, row, point, scores);
+        cloud.cloud.score(coded, row, point, scores);
         bound(scores, &self.log_prior, self.doubt);
-        scores.iter_mut().for_each(|score| *score *= weight);
+        scores.iter_mut().for_each(|score| *score *= cloud.weight);
     }
 
     /// The terms of a row, in the order in which [`score`](Self::score) adds them.
@@ -188,9 +187,9 @@ impl Judged {
             push(TermOf::Together { columns, is_known }, values);
         }
         let (mut point, mut scores) = (Point::default(), vec![0.0; k]);
-        for (members, cloud, weight) in &self.clouds {
-            self.ask_cloud(cloud, *weight, &read.coded, row, &mut point, &mut scores);
-            push(TermOf::Cloud(members.describe(cloud.is_shared())), &scores);
+        for cloud in &self.clouds {
+            self.ask_cloud(cloud, &read.coded, row, &mut point, &mut scores);
+            push(TermOf::Cloud(cloud.name.clone()), &scores);
         }
         terms
     }

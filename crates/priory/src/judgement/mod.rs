@@ -7,7 +7,7 @@
 //! z(class) = o(class) + log P(class) + Σ w t(class) + Σ v S(class) + Σ v³ S³(class) + Σ a G(class),    posterior = softmax z
 //! ```
 //!
-//! t is what one column says (`single`), S what a column says together with each other one and S³ with each two others
+//! A column of text is not one term but many: see `text`. t is what one column says (`single`), S what a column says together with each other one and S³ with each two others
 //! (`interactions`), G what the columns say as one cloud of points (`cloud`). No weight is negative. The terms come from sums of
 //! whole numbers on a `grid` that does not know the classes (`together`); the weights from one convex `fit`.
 
@@ -20,14 +20,18 @@ mod interactions;
 mod interval;
 mod judge;
 mod judged;
+mod lost;
 mod on_grid;
 mod optimize;
 mod pool;
 mod rows;
 mod sample;
+mod select;
 pub(crate) mod single;
 mod summary;
+mod term_list;
 mod terms;
+pub(crate) mod text;
 mod tier;
 pub(crate) mod together;
 mod without_one;
@@ -39,7 +43,7 @@ pub(crate) use judged::{Judged, TermOf};
 pub(crate) use on_grid::OnGrid;
 pub(crate) use pool::Judgement;
 pub(crate) use sample::RowSample;
-pub use summary::{CloudWeight, ColumnWeights, JudgementSummary};
+pub use summary::{BandWeights, CloudWeight, ColumnWeights, JudgementSummary, TextWeights};
 pub use tier::{Judging, Tier};
 pub(crate) use without_one::JudgedRows;
 

@@ -61,6 +61,13 @@ impl OnGrid {
         self.sums.merge(&other.sums, class_of, sign);
     }
 
+    /// The same for a schema in which each column stands elsewhere.
+    pub(crate) fn with_columns(mut self, place: impl Fn(usize) -> usize) -> Self {
+        let grid = Arc::make_mut(&mut self.grid);
+        grid.columns.iter_mut().for_each(|column| column.column = place(column.column));
+        self
+    }
+
     /// The classes in the order given.
     pub(crate) fn canonical(&self, classes: &[usize]) -> Self {
         OnGrid { grid: self.grid.clone(), sums: self.sums.select(classes) }

@@ -4,15 +4,20 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::families::FamilyStatistics;
+use crate::features::Gain;
 use crate::judgement::blocks::in_blocks;
 use crate::judgement::cloud::{Cloud, Coordinates, Covariance, Members, Scatter};
 use crate::judgement::fit::{Fit, LARGEST_WEIGHT, Residuals, Weights, best_power};
 use crate::judgement::grid::Grid;
 use crate::judgement::interactions::{pair_of, pairs_of, triples_of};
 use crate::judgement::interval::size_of_root;
+use crate::judgement::lost::Whole;
 use crate::judgement::single::{Shrinkage, SingleCounts, SingleTable};
+use crate::judgement::term_list::TermList;
 pub(crate) use crate::judgement::terms::Sample;
 use crate::judgement::terms::{Interactions, clouds_without_one, columns_without_one};
+use crate::judgement::text::{Chosen, Fitted, TextJudgement, TextSample, deviate};
 use crate::judgement::together::{Together, View};
 use crate::judgement::{OnGrid, Tier};
 use crate::statistics::Statistics;
@@ -58,6 +63,15 @@ pub(crate) struct Judgement {
     pub(crate) offsets: BTreeMap<String, f64>,
     /// ε.
     pub(crate) doubt: f64,
+    /// The terms of texts, and their weights.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) texts: Vec<TextJudgement>,
+    /// What the model loses without each column, by the schema; empty if nobody knows.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) lost: Vec<Gain>,
+    /// The columns of the schema that are used, if some were selected. Everything else here is about a table of just these.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) used: Option<Vec<usize>>,
     /// The root of the covariance of weights and offsets, these in canonical order; empty if there are too many. It has a section
     /// of its own in files.
     #[serde(skip)]
@@ -65,11 +79,15 @@ pub(crate) struct Judgement {
 }
 
 impl Judgement {
+    /// Whether the tokens of a column of text are weighed.
+    pub(crate) fn weighs(&self, column: usize) -> bool {
+        self.texts.iter().any(|text| text.column == column)
+    }
+
     /// Whether this can be a judgement of such statistics: as many numbers as there are terms, all of them possible.
     pub(crate) fn fits(&self, statistics: &Statistics) -> bool {
-        let columns = statistics.schema.columns.len();
-        let on_grid = statistics.on_grid.as_ref().map_or(0, |on_grid| on_grid.grid.columns.len());
-        let of_grid = usize::from(self.pairs.is_some()) + usize::from(self.triples.is_some());
+        let of_schema = statistics.schema.columns.len();
+        let columns = self.used.as_ref().map_or(of_schema, Vec::len);
         let is_strength = |strength: f64| strength > 0.0 && strength <= 1e6;
         self.shrinkages.len() == columns
             && self.shrinkages.iter().flatten().all(|shrinkage| is_strength(shrinkage.strength))
@@ -78,17 +96,38 @@ impl Judgement {
             && self.clouds.iter().all(|(members, covariance)| {
                 covariance.is_possible() && !matches!(members, Members::Codes(0))
             })
-            && (on_grid > 0 || of_grid + self.clouds.len() == 0)
-            && self.weights.len() == columns + of_grid * on_grid + self.clouds.len()
+            && TermList::new(self, columns, statistics.on_grid.as_deref()).is_some()
             && self.weights.iter().all(|weight| (0.0..=LARGEST_WEIGHT).contains(weight))
             && self.offsets.values().all(|offset| offset.abs() <= 1e3)
             && (self.root.is_empty()
                 || self.root.len() == size_of_root(self.weights.len() + self.offsets.len())
                     && self.root.iter().all(|x| x.is_finite()))
             && (0.0..=1.0).contains(&self.trust)
+            && (self.lost.is_empty() || self.lost.len() == of_schema)
+            && self.lost.iter().all(|lost| lost.bits.is_finite() && lost.standard_error >= 0.0)
+            && self.used.as_ref().is_none_or(|used| is_part_of(used, statistics))
             && self.doubt > 0.0
             && self.doubt < 1.0
+            && self.texts.iter().all(|text| {
+                let column =
+                    self.used.as_ref().map_or(Some(text.column), |used| used.get(text.column).copied());
+                column.is_some_and(|column| text.fits(statistics, column))
+            })
+            && self.texts.is_sorted_by(|a, b| a.column < b.column)
     }
+}
+
+/// Whether these can be some columns of statistics, among them all that are on the grid.
+fn is_part_of(used: &[usize], statistics: &Statistics) -> bool {
+    let on_grid = statistics.on_grid.iter().flat_map(|on_grid| &on_grid.grid.columns);
+    let is_complete = |factor: &FamilyStatistics| {
+        let mut columns = factor.columns().iter().map(|column| used.binary_search(column).is_ok());
+        columns.clone().all(|is_used| is_used) || !columns.any(|is_used| is_used)
+    };
+    used.is_sorted_by(|a, b| a < b)
+        && used.last().is_none_or(|&last| last < statistics.schema.columns.len())
+        && on_grid.map(|column| column.column).all(|column| used.binary_search(&column).is_ok())
+        && statistics.factors.iter().all(is_complete)
 }
 
 /// How pairs are counted and shrunk.
@@ -104,7 +143,23 @@ pub(crate) struct PairChoice {
 pub(crate) const NOWHERE: u32 = u32::MAX;
 pub(crate) const NEVER_MET: u32 = u32::MAX - 1;
 
-/// Chooses and fits. `singles` are the counts of each column, if they say anything.
+/// What a fit may take.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Effort {
+    /// About how many products can be spent on what is lost without each column.
+    pub(crate) products: usize,
+    pub(crate) threads: usize,
+}
+
+/// How well a fit predicts rows.
+pub(crate) struct Quality {
+    /// The log-loss of the first rows, each without itself.
+    pub(crate) losses: Vec<f64>,
+    /// How many bits the weights gain by having seen the rows.
+    pub(crate) by_chance: f64,
+}
+
+/// Chooses and fits. `singles` are the counts of each column, if they say anything. Also how good the result is.
 pub(crate) fn judge(
     tier: Tier,
     classes: &Vocabulary,
@@ -112,22 +167,54 @@ pub(crate) fn judge(
     singles: &[Option<SingleCounts>],
     on_grid: Option<&OnGrid>,
     sample: &Sample,
-    threads: usize,
-) -> Judgement {
+    effort: Effort,
+) -> (Judgement, Quality) {
+    let texts = &sample.texts[..];
     let together = on_grid.filter(|on_grid| !on_grid.grid.columns.is_empty());
     let together = together.map(|on_grid| (&*on_grid.grid, &on_grid.sums));
     let full = together.filter(|_| tier == Tier::Full);
-    let mut pool = Pool::new(class_weights, sample, threads);
+    let mut pool = Pool::new(class_weights, sample, effort.threads);
     let shrinkages = pool.add_columns(singles);
     let pairs = together.and_then(|(grid, together)| pool.add_pairs(grid, together));
     let triples = full.filter(|_| pairs.is_some()).and_then(|(_, together)| pool.add_triples(together));
     let clouds = full.map(|(grid, together)| pool.add_clouds(grid, together)).unwrap_or_default();
+    pool.add_texts(texts);
     pool.refit(STEPS);
     let trust = pool.fit.trust(&pool.weights, pool.common, &sample.copies);
-    let root = pool.fit.root(&pool.weights).into_iter().map(|x| (trust * x) as f32).collect();
+    let root = pool.fit.root(&pool.weights);
+    let whole = Whole {
+        fit: &pool.fit,
+        sample,
+        weights: &pool.weights,
+        common: pool.common,
+        trust,
+        root: &root,
+        on_grid: together.map_or_else(Vec::new, |(grid, _)| grid.columns.iter().map(|c| c.column).collect()),
+        interactions: &pool.interactions,
+        clouds: &pool.clouds,
+    };
+    // What is lost without a text is not known, and neither is what is lost without another column if there are texts.
+    let lost = if texts.is_empty() { whole.lost(effort.products) } else { Vec::new() };
+    let quality = Quality { losses: whole.losses(), by_chance: whole.by_chance(whole.freedom()) };
+    // The covariance is that of weights alone, and tokens that deviate are no small part of what is said of a document.
+    let root = root.into_iter().filter(|_| texts.is_empty()).map(|x| (trust * x) as f32).collect();
+    let deviations = pool.deviations(texts, trust);
     let Weights { mut terms, mut offsets } = pool.weights;
-    terms.iter_mut().chain(&mut offsets).for_each(|weight| *weight *= trust);
-    Judgement {
+    let slope = deviations.as_ref().map_or(1.0, |chosen| chosen.slope);
+    terms.iter_mut().chain(&mut offsets).for_each(|weight| *weight *= trust * slope);
+    let mut of_texts = Vec::new();
+    let first_of_texts = terms.len() - texts.iter().map(TextSample::terms).sum::<usize>();
+    for text in texts {
+        let weights = terms.drain(first_of_texts..first_of_texts + text.terms()).collect();
+        of_texts.push(text.judgement(weights));
+    }
+    if let Some(chosen) = deviations {
+        offsets.iter_mut().zip(chosen.offsets).for_each(|(offset, more)| *offset += more);
+        for (text, token, deviation) in chosen.deviations {
+            of_texts[text].add_deviation(&texts[text], token, deviation);
+        }
+    }
+    let judgement = Judgement {
         tier,
         rows: 0,
         fingerprint: 0,
@@ -139,8 +226,12 @@ pub(crate) fn judge(
         weights: terms,
         offsets: classes.names().map(str::to_owned).zip(offsets).collect(),
         doubt: pool.fit.doubt(),
+        texts: of_texts,
+        lost,
+        used: None,
         root,
-    }
+    };
+    (judgement, quality)
 }
 
 /// The log prior of each class: (n + 1) / (N + K).
@@ -160,6 +251,9 @@ struct Pool<'a> {
     common: f64,
     /// The best weights of the terms so far.
     weights: Weights,
+    /// Where terms come from: pairs and triples, and clouds.
+    interactions: Vec<Interactions>,
+    clouds: Vec<Cloud>,
 }
 
 impl<'a> Pool<'a> {
@@ -175,7 +269,8 @@ impl<'a> Pool<'a> {
             threads,
         };
         let weights = fit.start(1.0);
-        Pool { class_weights, sample, unit: sample.unit(), fit, common: 1.0, weights }
+        let (interactions, clouds) = (Vec::new(), Vec::new());
+        Pool { class_weights, sample, unit: sample.unit(), fit, common: 1.0, weights, interactions, clouds }
     }
 
     /// Fits the weights of the terms so far again, in at most so many steps.
@@ -216,6 +311,26 @@ impl<'a> Pool<'a> {
         shrinkages
     }
 
+    /// Adds what the tokens of texts say.
+    fn add_texts(&mut self, texts: &[TextSample]) {
+        for text in texts {
+            let part = text.without_one(&self.sample.own, &self.sample.weights, self.fit.threads);
+            self.fit.parts.push(part);
+        }
+    }
+
+    /// Which tokens deviate from their bands, if that helps; the terms of texts are the last.
+    fn deviations(&mut self, texts: &[TextSample], trust: f64) -> Option<Chosen> {
+        if texts.is_empty() || trust == 0.0 {
+            return None;
+        }
+        let Pool { fit, weights, common, sample, .. } = self;
+        let (common, row_weights) = (*common, &sample.weights);
+        let first_part = fit.parts.len() - texts.len();
+        let first_term = fit.parts[..first_part].iter().map(|part| part.terms).sum();
+        deviate(Fitted { fit, weights, common, trust, row_weights, first_part, first_term }, texts)
+    }
+
     /// Adds what each column says together with each other.
     fn add_pairs(&mut self, grid: &Grid, together: &Together) -> Option<PairChoice> {
         if together.layout().pairs.is_empty() {
@@ -225,6 +340,7 @@ impl<'a> Pool<'a> {
         let pairs = pairs_of(grid, together, choice.bins);
         let pairs = Interactions::new(grid.columns.len(), pairs, choice.strength, self.unit);
         self.fit.parts.push(pairs.without_one(self.sample, self.fit.threads));
+        self.interactions.push(pairs);
         Some(choice)
     }
 
@@ -299,6 +415,7 @@ impl<'a> Pool<'a> {
         }
         let triples = triples.with_strength(best.1);
         self.fit.parts.push(triples.without_one(self.sample, threads));
+        self.interactions.push(triples);
         Some(best.1)
     }
 
@@ -323,7 +440,12 @@ impl<'a> Pool<'a> {
             let part = clouds_without_one(&clouds, self.sample, &self.fit.log_prior, doubt, threads);
             self.fit.parts.push(part);
         }
-        found.into_iter().map(|(_, members, covariance, _)| (members, covariance)).collect()
+        let mut chosen = Vec::new();
+        for (_, members, covariance, cloud) in found {
+            chosen.push((members, covariance));
+            self.clouds.push(cloud);
+        }
+        chosen
     }
 
     /// The covariance under which a cloud by itself predicts the first rows best, and the log-loss of that.

@@ -12,8 +12,10 @@ use crate::families::CountedRow;
 use crate::hash::fnv1a;
 use crate::schema::Schema;
 
-/// All rows of a sample together take at most as much memory as so many values, each token of a document being one.
+/// All rows of a sample together take at most as much memory as so many values, each token of a document being one; rows with
+/// documents have more of them.
 const MOST_VALUES: usize = 1 << 22;
+const MOST_VALUES_WITH_TEXT: usize = 1 << 23;
 
 /// What is known of a row beside its values takes as much memory as so many of them.
 const VALUES_BESIDE: usize = 4;
@@ -53,12 +55,36 @@ pub(crate) struct SettledSample {
 impl RowSample {
     /// Of no rows.
     pub(crate) fn new(schema: &Schema) -> Self {
-        RowSample::with_most(schema, MOST_VALUES)
+        let has_text = schema.columns.iter().any(|column| column.text.is_some());
+        RowSample::with_most(schema, if has_text { MOST_VALUES_WITH_TEXT } else { MOST_VALUES })
     }
 
     fn with_most(schema: &Schema, most_values: usize) -> Self {
         let batch = Batch::new(schema);
         RowSample { batch, rows: Vec::new(), values: 0, most_values, largest_hash: u64::MAX }
+    }
+
+    /// A sample of these rows, in the order of their hashes, each with how many rows hold the same; `None` if no sample could
+    /// be like that.
+    pub(crate) fn from_parts(batch: Batch, copies: &[u64], largest_hash: u64) -> Option<Self> {
+        let counted: Vec<CountedRow> =
+            (0..batch.rows as u32).map(|row| CountedRow { row, class: 0 }).collect();
+        let hashes = hashes_of(&batch, &counted).into_iter().zip(copies);
+        let rows: Vec<SampledRow> = hashes
+            .enumerate()
+            .map(|(row, (hash, &copies))| SampledRow { hash, copies, values: values_of(&batch, row) })
+            .collect();
+        let values = rows.iter().map(|row| row.values).sum();
+        let is_possible = copies.len() == batch.rows
+            && rows.is_sorted_by(|a, b| a.hash < b.hash)
+            && rows.iter().all(|row| row.hash <= largest_hash && row.copies > 0)
+            && (values <= MOST_VALUES || rows.len() == 1);
+        is_possible.then_some(RowSample { batch, rows, values, most_values: MOST_VALUES, largest_hash })
+    }
+
+    /// How many rows it has, each counted as often as it occurs.
+    pub(crate) fn rows(&self) -> u64 {
+        self.rows.iter().map(|row| row.copies).sum()
     }
 
     /// About how many bytes it takes.
@@ -129,6 +155,12 @@ impl RowSample {
     /// The sample, if no more rows are expected.
     pub(crate) fn settled(mut self) -> SettledSample {
         self.settle();
+        // Of documents that have the same tokens in another order, whichever came first is kept.
+        for column in &mut self.batch.columns {
+            if let BatchColumn::Text(text) = column {
+                text.sort_documents();
+            }
+        }
         let copies = self.rows.iter().map(|row| row.copies as f64).collect();
         SettledSample { batch: self.batch, copies, largest_hash: self.largest_hash }
     }

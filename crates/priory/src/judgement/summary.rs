@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 
-use crate::judgement::cloud::Covariance;
+use crate::judgement::term_list::{InteractionTerms, TermList};
+use crate::judgement::text::TextJudgement;
 use crate::judgement::{Judgement, Tier};
 use crate::statistics::Statistics;
 
@@ -19,6 +20,29 @@ pub struct JudgementSummary {
     pub columns: Vec<ColumnWeights>,
     /// What columns say as one cloud of points, and the weight of that.
     pub clouds: Vec<CloudWeight>,
+    /// Texts whose tokens are weighed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub texts: Vec<TextWeights>,
+}
+
+/// What the tokens of a text are worth.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TextWeights {
+    /// The column.
+    pub name: String,
+    /// The weights of tokens by how many documents have them, in a document of mean length.
+    pub bands: Vec<BandWeights>,
+    /// How many tokens have a weight of their own.
+    pub own_weights: usize,
+}
+
+/// What tokens are worth that about as many documents have.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct BandWeights {
+    /// The fewest documents that have such a token.
+    pub documents: u64,
+    /// The weights of single words, of pairs of words, and of more, as far as they are counted.
+    pub weights: Vec<f64>,
 }
 
 /// What one column is worth. A weight of 1 takes what it says at face value, and 0 passes over it.
@@ -47,29 +71,46 @@ impl JudgementSummary {
     /// Of the judgement of these statistics.
     pub(crate) fn new(judgement: &Judgement, statistics: &Statistics) -> Self {
         let on_grid = statistics.on_grid.as_ref().map_or(&[][..], |on_grid| &on_grid.grid.columns[..]);
-        let (alone, rest) = judgement.weights.split_at(statistics.schema.columns.len());
-        let (in_pairs, rest) = rest.split_at(if judgement.pairs.is_some() { on_grid.len() } else { 0 });
-        let (in_triples, clouds) = rest.split_at(if judgement.triples.is_some() { on_grid.len() } else { 0 });
-        let columns = statistics.schema.columns.iter().zip(alone).enumerate();
-        let columns = columns.map(|(i, (column, &alone))| {
-            let place = on_grid.iter().position(|on_grid| on_grid.column == i);
-            let of = |weights: &[f64]| place.and_then(|place| weights.get(place).copied());
+        let of_schema = 0..statistics.schema.columns.len();
+        let used = judgement.used.clone().unwrap_or_else(|| of_schema.collect());
+        let terms = TermList::new(judgement, used.len(), statistics.on_grid.as_deref());
+        let terms = terms.expect("a judgement fits the statistics that it is kept with");
+        let columns = used.iter().zip(&judgement.weights).enumerate();
+        let columns = columns.filter(|(place, _)| !judgement.weighs(*place)).map(|(_, (&column, &alone))| {
+            let place = on_grid.iter().position(|on_grid| on_grid.column == column);
+            let of = |terms: Option<&InteractionTerms<'_>>| {
+                Some(judgement.weights[terms?.weights.clone()][place?])
+            };
             ColumnWeights {
-                name: column.name.clone(),
+                name: statistics.schema.columns[column].name.clone(),
                 alone,
-                in_pairs: of(in_pairs),
-                in_triples: of(in_triples),
+                in_pairs: of(terms.pairs()),
+                in_triples: of(terms.triples()),
             }
         });
-        let clouds = judgement.clouds.iter().zip(clouds).map(|((members, covariance), &weight)| {
-            CloudWeight { name: members.describe(matches!(covariance, Covariance::Shared { .. })), weight }
-        });
+        let clouds = terms.clouds.iter();
+        let clouds =
+            clouds.map(|term| CloudWeight { name: term.describe(), weight: judgement.weights[term.weight] });
+        let texts = judgement.texts.iter().map(|text| TextWeights::new(text, statistics, used[text.column]));
         JudgementSummary {
             tier: judgement.tier,
             rows: judgement.rows,
             is_stale: judgement.is_stale(statistics.rows),
             columns: columns.collect(),
             clouds: clouds.collect(),
+            texts: texts.collect(),
+        }
+    }
+}
+
+impl TextWeights {
+    /// `column` is its position in the schema.
+    fn new(judgement: &TextJudgement, statistics: &Statistics, column: usize) -> Self {
+        let bands = judgement.weights_at_mean(statistics, column).into_iter();
+        TextWeights {
+            name: statistics.schema.columns[column].name.clone(),
+            bands: bands.map(|(documents, weights)| BandWeights { documents, weights }).collect(),
+            own_weights: judgement.deviations.len(),
         }
     }
 }

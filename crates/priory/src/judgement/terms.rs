@@ -10,6 +10,7 @@ use crate::judgement::grid::Coded;
 use crate::judgement::interactions::{Interaction, Shape};
 use crate::judgement::pool::NEVER_MET;
 use crate::judgement::single::SingleTable;
+use crate::judgement::text::TextSample;
 
 /// Rows that were learnt, for the fit: in an order that follows from what they hold.
 pub(crate) struct Sample {
@@ -23,6 +24,8 @@ pub(crate) struct Sample {
     /// Of factors whose likelihoods are terms themselves: the column that has their weight, and their terms without the row, the
     /// classes of a row side by side.
     pub(crate) factors: Vec<(usize, Vec<f64>)>,
+    /// Texts whose tokens are weighed.
+    pub(crate) texts: Vec<TextSample>,
 }
 
 impl Sample {
@@ -128,6 +131,12 @@ impl Interactions {
         Interactions { columns, of, tables, strength, unit }
     }
 
+    /// In how many of them each column is, at the most.
+    pub(crate) fn of_each_column(&self) -> usize {
+        let in_each = self.of.first().map_or(1, |(shape, _)| shape.columns().len());
+        self.of.len() * in_each / self.columns.max(1)
+    }
+
     /// The same, shrunk with another strength.
     pub(crate) fn with_strength(self, strength: f64) -> Self {
         if strength == self.strength {
@@ -141,11 +150,16 @@ impl Interactions {
     pub(crate) fn without_one(&self, sample: &Sample, threads: usize) -> Part {
         let blocks = in_blocks(sample.own.len(), threads, |block| {
             let mut values = vec![vec![0.0; block.len() * self.last_class()]; self.columns];
-            self.of_block(sample, block, |shape, u| {
-                for &column in shape.columns() {
-                    values[column].iter_mut().zip(u).for_each(|(sum, u)| *sum += u);
-                }
-            });
+            self.of_block(
+                sample,
+                block,
+                |_| true,
+                |shape, u| {
+                    for &column in shape.columns() {
+                        values[column].iter_mut().zip(u).for_each(|(sum, u)| *sum += u);
+                    }
+                },
+            );
             interleave(&values)
         });
         Part::new(blocks.concat(), self.columns, false)
@@ -156,7 +170,12 @@ impl Interactions {
     pub(crate) fn sums_without_one(&self, sample: &Sample, rows: usize, threads: usize) -> Vec<f64> {
         let blocks = in_blocks(rows, threads, |block| {
             let mut sums = vec![0.0; block.len() * self.last_class()];
-            self.of_block(sample, block, |_, u| sums.iter_mut().zip(u).for_each(|(sum, u)| *sum += u));
+            self.of_block(
+                sample,
+                block,
+                |_| true,
+                |_, u| sums.iter_mut().zip(u).for_each(|(sum, u)| *sum += u),
+            );
             sums
         });
         blocks.concat()
@@ -166,12 +185,35 @@ impl Interactions {
         self.of.first().map_or(0, |(_, interaction)| interaction.classes - 1)
     }
 
-    /// Does something with what each pair or triple says of a block of rows, without each row.
-    fn of_block(&self, sample: &Sample, block: Range<usize>, mut with: impl FnMut(&Shape, &[f64])) {
+    /// The first rows of what [`without_one`](Self::without_one) has given, without what any column says together with this one.
+    pub(crate) fn without_column(&self, part: &Part, sample: &Sample, rows: usize, column: usize) -> Part {
+        let cells = rows * self.last_class();
+        let mut together = vec![vec![0.0; cells]; self.columns];
+        let has_column = |shape: &Shape| shape.columns().contains(&column);
+        self.of_block(sample, 0..rows, has_column, |shape, u| {
+            for &other in shape.columns().iter().filter(|&&other| other != column) {
+                together[other].iter_mut().zip(u).for_each(|(sum, u)| *sum += u);
+            }
+        });
+        together.remove(column);
+        let mut part = part.without_term(column, cells);
+        together.iter().enumerate().for_each(|(term, said)| part.subtract(term, said));
+        part
+    }
+
+    /// Does something with what each of some pairs or triples says of a block of rows, without each row.
+    fn of_block(
+        &self,
+        sample: &Sample,
+        block: Range<usize>,
+        is_asked: impl Fn(&Shape) -> bool,
+        mut with: impl FnMut(&Shape, &[f64]),
+    ) {
         let last = self.last_class();
         let classes = last + 1;
         let mut u = vec![0.0; block.len() * last];
-        for ((shape, interaction), table) in self.of.iter().zip(&self.tables) {
+        let asked = self.of.iter().zip(&self.tables).filter(|((shape, _), _)| is_asked(shape));
+        for ((shape, interaction), table) in asked {
             for (place, row) in block.clone().enumerate() {
                 let (own, cell) = (sample.own[row] as usize, shape.cell(&sample.coded, row));
                 let terms = &table.terms[cell * classes..][..classes];
@@ -200,16 +242,44 @@ pub(crate) fn clouds_without_one(
     let classes = log_prior.len() / rows.max(1);
     let blocks = in_blocks(rows, threads, |block| {
         let of_cloud = |cloud: &&Cloud| {
-            let mut scores = cloud.scores_without(&sample.coded, &sample.own, &sample.weights, block.clone());
-            let mut values = vec![0.0; block.len() * (classes - 1)];
-            let rows = scores.chunks_exact_mut(classes).zip(block.clone()).enumerate();
-            for (place, (scores, row)) in rows {
-                bound(scores, &log_prior[row * classes..][..classes], doubt);
-                without_lost(scores, 0, 0.0, &mut values[place * (classes - 1)..][..classes - 1]);
-            }
-            values
+            let scores = cloud.scores_without(&sample.coded, &sample.own, &sample.weights, block.clone());
+            let log_prior = &log_prior[block.start * classes..block.end * classes];
+            bounded(scores, log_prior, classes, doubt)
         };
         interleave(&clouds.iter().map(of_cloud).collect::<Vec<_>>())
     });
     Part::new(blocks.concat(), clouds.len(), false)
+}
+
+/// What a cloud says for each class less what it says for the last, bounded.
+fn bounded(mut scores: Vec<f64>, log_prior: &[f64], classes: usize, doubt: f64) -> Vec<f64> {
+    let last = classes - 1;
+    let mut values = vec![0.0; scores.len() / classes * last];
+    let rows = scores.chunks_exact_mut(classes).zip(log_prior.chunks_exact(classes));
+    for (row, (scores, log_prior)) in rows.enumerate() {
+        bound(scores, log_prior, doubt);
+        without_lost(scores, 0, 0.0, &mut values[row * last..][..last]);
+    }
+    values
+}
+
+/// For each of so many columns of the grid, the first rows of what [`clouds_without_one`] has given, without the column; `None`
+/// where no cloud has it. `log_prior` is that of the first rows.
+pub(crate) fn clouds_without_columns(
+    clouds: &[Cloud],
+    part: &Part,
+    sample: &Sample,
+    log_prior: &[f64],
+    (rows, classes): (usize, usize),
+    (doubt, columns): (f64, usize),
+) -> Vec<Option<Part>> {
+    let mut parts: Vec<Option<Part>> = (0..columns).map(|_| None).collect();
+    for (term, cloud) in clouds.iter().enumerate() {
+        let without = cloud.scores_without_columns(&sample.coded, &sample.own, &sample.weights, 0..rows);
+        for (column, scores) in without {
+            let part = parts[column].get_or_insert_with(|| part.first(rows * (classes - 1)));
+            part.replace(term, &bounded(scores, log_prior, classes, doubt));
+        }
+    }
+    parts
 }

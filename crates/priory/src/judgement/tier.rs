@@ -6,9 +6,11 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::judgement::judge::rows_to_fit;
+use crate::judgement::text::terms_of_texts;
 use crate::schema::{Kind, Schema};
 use crate::settings::{Selection, Settings, Smoothing};
 use crate::statistics::Statistics;
+use crate::text::TokenSettings;
 
 /// How far a judgement goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,6 +41,8 @@ pub enum Judging {
     Auto,
     /// One that goes so far.
     Tier(Tier),
+    /// None yet: the rows to judge by are kept in the model file, until all parts of a table are one.
+    Later,
 }
 
 /// Fewer rows are not judged unless that is asked for.
@@ -54,21 +58,47 @@ const MOST_COLUMNS: usize = 8_192;
 const FEWEST_ROWS_TO_FIT: usize = 1_000;
 
 impl Judging {
+    /// Has all counted that such a judgement weighs: of columns of words also punctuation and pairs of neighbours, unless the
+    /// settings are those of a textbook.
+    pub fn prepare(self, schema: &mut Schema, settings: &Settings) {
+        let is_judged = match self {
+            Judging::None => false,
+            Judging::Auto | Judging::Later => textbook(schema, settings).is_none(),
+            Judging::Tier(_) => true,
+        };
+        for column in schema.columns.iter_mut().filter(|_| is_judged && settings.text.model.is_none()) {
+            if let Some(text) = &mut column.text
+                && !settings.families.contains_key(&column.name)
+            {
+                let tokens = TokenSettings { neighbours: true, ..text.tokens.clone() };
+                if tokens.check().is_ok() {
+                    text.tokens = tokens;
+                }
+            }
+        }
+    }
+
     /// Statistics of no rows that will keep what such a judgement needs.
     pub fn start(self, schema: &Schema) -> Statistics {
         let mut statistics = Statistics::empty(schema);
-        let is_too_wide = self == Judging::Auto && schema.columns.len() > MOST_COLUMNS;
+        let is_asked_for = matches!(self, Judging::Tier(_));
+        let is_too_wide = !is_asked_for && schema.columns.len() > MOST_COLUMNS;
         if self != Judging::None && !is_too_wide {
             statistics.keep_rows();
         }
         statistics
     }
 
+    /// What it comes to once all rows are there.
+    pub fn in_the_end(self) -> Judging {
+        if self == Judging::Later { Judging::Auto } else { self }
+    }
+
     /// How far to go with these statistics; `None` for no judgement. What is chosen automatically is [`Tier::Full`], unless
     /// there is a [reason](Self::why_not) against it.
     pub fn tier(self, statistics: &Statistics, settings: &Settings) -> Option<Tier> {
         match self {
-            Judging::None => None,
+            Judging::None | Judging::Later => None,
             Judging::Tier(tier) => Some(tier),
             Judging::Auto => self.why_not(statistics, settings).is_none().then_some(Tier::Full),
         }
@@ -81,7 +111,7 @@ impl Judging {
             return None;
         }
         let (classes, columns) = (statistics.classes(), statistics.schema().columns.len());
-        let enough = rows_to_fit(classes.len(), columns);
+        let enough = rows_to_fit(classes.len(), columns, terms_of_texts(statistics, settings));
         if let Some(reason) = textbook(statistics.schema(), settings) {
             return Some(reason);
         }
@@ -114,8 +144,12 @@ fn textbook(schema: &Schema, settings: &Settings) -> Option<&'static str> {
     match () {
         () if settings.smoothing == Smoothing::None => Some("probabilities are not smoothed"),
         () if settings.discriminant.is_some() || has(Kind::Group) => Some("it is a discriminant"),
-        () if settings.select != Selection::All => Some("columns are selected"),
         () if has(Kind::Joint) => Some("it has a joint table"),
+        () if settings.text.model.is_some() && has(Kind::Text) => Some("its model of text was named"),
+        // What a judged model loses without a column is not known where there is text.
+        () if settings.select != Selection::All && has(Kind::Text) => {
+            Some("columns are selected beside text")
+        }
         () if has(Kind::Moments) => Some("of some columns only sums are kept"),
         () => None,
     }
@@ -148,7 +182,8 @@ impl FromStr for Judging {
             "weights" => Ok(Judging::Tier(Tier::Weights)),
             "pairs" => Ok(Judging::Tier(Tier::Pairs)),
             "full" => Ok(Judging::Tier(Tier::Full)),
-            _ => Err("expected none, auto, weights, pairs or full".into()),
+            "later" => Ok(Judging::Later),
+            _ => Err("expected none, auto, weights, pairs, full or later".into()),
         }
     }
 }

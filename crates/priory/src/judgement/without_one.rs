@@ -7,12 +7,13 @@ use crate::families::{CountedRow, Removed};
 use crate::judgement::OnGrid;
 use crate::judgement::cloud::Cloud;
 use crate::judgement::fit::Part;
-use crate::judgement::interactions::{pairs_of, triples_of};
 use crate::judgement::judge::{class_weights, factor_terms, places_of_all, singles_of};
-use crate::judgement::pool::{Judgement, PairChoice};
+use crate::judgement::pool::Judgement;
 use crate::judgement::sample::hashes_of;
 use crate::judgement::single::{SingleCounts, SingleTable};
+use crate::judgement::term_list::{CloudTerm, TermList};
 use crate::judgement::terms::{Interactions, Sample, clouds_without_one, columns_without_one};
+use crate::judgement::text::{TextJudgement, TextWithoutOne};
 use crate::leave_one_out::LeaveOneOut;
 use crate::model::Model;
 use crate::posterior::Scores;
@@ -37,20 +38,17 @@ impl Terms {
     ) -> Option<Self> {
         let columns = singles.iter().zip(&judgement.shrinkages);
         let columns = columns.map(|(counts, shrinkage)| Some(counts.as_ref()?.table((*shrinkage)?, unit)));
-        let (mut interactions, mut clouds) = (Vec::new(), Vec::new());
-        if let Some(OnGrid { grid, sums }) = on_grid {
-            let size = grid.columns.len();
-            if let Some(PairChoice { bins, strength }) = judgement.pairs {
-                interactions.push(Interactions::new(size, pairs_of(grid, sums, bins), strength, unit));
-            }
-            if let Some(strength) = judgement.triples {
-                interactions.push(Interactions::new(size, triples_of(sums), strength, unit));
-            }
-            for &(members, covariance) in &judgement.clouds {
-                clouds.push(Cloud::of(grid, sums, members, covariance)?);
-            }
-        }
-        Some(Terms { columns: columns.collect(), interactions, clouds, doubt: judgement.doubt })
+        let list = TermList::new(judgement, singles.len(), on_grid)?;
+        let interactions = list.interactions.iter();
+        let interactions =
+            interactions.map(|terms| Interactions::new(terms.columns(), terms.each(), terms.strength, unit));
+        let clouds = list.clouds.iter().map(CloudTerm::cloud);
+        Some(Terms {
+            columns: columns.collect(),
+            interactions: interactions.collect(),
+            clouds: clouds.collect::<Option<_>>()?,
+            doubt: judgement.doubt,
+        })
     }
 
     /// What all terms say of each row without the row, in the order of the weights of a judgement.
@@ -72,6 +70,9 @@ pub(crate) struct JudgedRows {
     /// The judged model of all rows.
     model: Model,
     singles: Vec<Option<SingleCounts>>,
+    /// What was concluded about texts whose tokens are weighed, and where they are.
+    texts: Vec<TextJudgement>,
+    weighed: Vec<usize>,
     terms: Terms,
     class_weights: Vec<f64>,
     weights: Vec<f64>,
@@ -91,17 +92,20 @@ impl JudgedRows {
             model,
             terms: terms.ok_or_else(|| Error::Settings("the judgement is of other statistics".into()))?,
             singles,
+            texts: judgement.texts.clone(),
+            weighed: judgement.texts.iter().map(|text| text.column).collect(),
             class_weights,
             weights: judgement.weights.clone(),
             offsets: statistics.classes.names().map(offset).collect(),
         })
     }
 
-    /// Scores the rows of a batch, of which these were learnt; the others are scored against everything. `log_priors` are those
-    /// of every row without it.
+    /// Scores the rows of a batch, of which these were learnt; the others are scored against everything. `whole` has all columns of
+    /// the table, and `batch` those of the model. `log_priors` are those of every row without it.
     pub(crate) fn score(
         &self,
         left_out: &LeaveOneOut<'_>,
+        whole: &Batch,
         batch: &Batch,
         learnt: &[(usize, Removed)],
         log_priors: &[f64],
@@ -111,8 +115,12 @@ impl JudgedRows {
         let rows: Vec<usize> = learnt.iter().map(|(row, _)| *row).collect();
         let mut sample = self.sample(left_out, &batch.select(&rows), learnt)?;
         let smoothed = sample.log_prior(&self.class_weights);
-        self.spare_rows_beyond_the_grid(left_out.statistics, batch, learnt, &mut sample);
+        self.spare_rows_beyond_the_grid(left_out.statistics, whole, learnt, &mut sample);
         let parts = self.terms.without_one(&sample, &smoothed, 1);
+        let chosen = batch.select(&rows);
+        let of_text =
+            |judgement| Some(TextWithoutOne::new(left_out.statistics, judgement)?.terms(&chosen, learnt));
+        let texts: Vec<Vec<f64>> = self.texts.iter().filter_map(of_text).collect();
         for (place, &(row, removed)) in learnt.iter().enumerate() {
             let z = (0..classes).map(|class| {
                 let own = if class == removed.class { removed.weight } else { 0.0 };
@@ -122,7 +130,7 @@ impl JudgedRows {
                 }
                 // Whatever prior the model has takes the place of the plain shares of the classes.
                 let plain = libm::log(left / (total - removed.weight));
-                let (mut sum, mut start) = (0.0, 0);
+                let (mut sum, mut start) = (texts.iter().map(|z| z[place * classes + class]).sum::<f64>(), 0);
                 for part in &parts {
                     let weights = &self.weights[start..][..part.terms];
                     // What the terms say is measured from what they say for the last class.
@@ -156,7 +164,8 @@ impl JudgedRows {
             copies: vec![1.0; batch.rows],
             places: places_of_all(&self.singles, batch, &rows),
             coded: on_grid.map(|on_grid| on_grid.grid.write(batch, &rows)).unwrap_or_default(),
-            factors: factor_terms(left_out, &self.singles, batch)?,
+            factors: factor_terms(left_out, &self.singles, &self.weighed, batch)?,
+            texts: Vec::new(),
         })
     }
 
@@ -164,7 +173,7 @@ impl JudgedRows {
     fn spare_rows_beyond_the_grid(
         &self,
         statistics: &Statistics,
-        batch: &Batch,
+        whole: &Batch,
         learnt: &[(usize, Removed)],
         sample: &mut Sample,
     ) {
@@ -174,7 +183,7 @@ impl JudgedRows {
         }
         let counted =
             learnt.iter().map(|&(row, removed)| CountedRow { row: row as u32, class: removed.class as u32 });
-        let hashes = hashes_of(batch, &counted.collect::<Vec<_>>());
+        let hashes = hashes_of(whole, &counted.collect::<Vec<_>>());
         for (weight, hash) in sample.weights.iter_mut().zip(hashes) {
             if hash > largest {
                 *weight = 0.0;
@@ -191,7 +200,7 @@ mod tests {
     use crate::judgement::Tier;
     use crate::judgement::fit::Fit;
     use crate::judgement::grid::{Coded, Grid, GridColumn, Scale};
-    use crate::judgement::pool::judge;
+    use crate::judgement::pool::{Effort, judge};
     use crate::judgement::together::{Layout, Together, weight_units};
     use crate::vocabulary::Vocabulary;
 
@@ -223,6 +232,7 @@ mod tests {
             places: vec![Vec::new(); 3],
             coded,
             factors: Vec::new(),
+            texts: Vec::new(),
         };
         (OnGrid { grid: Arc::new(grid), sums }, sample)
     }
@@ -235,7 +245,8 @@ mod tests {
         let class_weights = [0, 1].map(|class| sample.own.iter().filter(|&&own| own == class).count() as f64);
         let singles = [const { None }; 3];
         let judged = |threads: usize| {
-            judge(Tier::Full, &classes, &class_weights, &singles, Some(&on_grid), &sample, threads)
+            let effort = Effort { products: 0, threads };
+            judge(Tier::Full, &classes, &class_weights, &singles, Some(&on_grid), &sample, effort).0
         };
         let judgement = judged(1);
         assert_eq!(judged(3), judgement);

@@ -42,7 +42,7 @@ const DASHES: [&str; 4] = ["", "7 3", "2 2", "9 3 2 3"];
 
 /// The picture as a file.
 pub fn draw(picture: &Picture) -> String {
-    let legend = Legend::new(&picture.classes);
+    let legend = Legend::of(&picture.target, &picture.classes);
     let single = picture.panels.len() == 1;
     let top = 16.0 + legend.height();
     let (frames, height) =
@@ -51,10 +51,14 @@ pub fn draw(picture: &Picture) -> String {
     legend.draw(&mut svg, picture);
     for (panel, &frame) in picture.panels.iter().zip(&frames) {
         let about = format!("{}: {}", panel.title, panel.family);
-        svg.text(frame.x, frame.y - 10.0, "strong", &cut(&about, frame.width / STRONG_LETTER));
+        let lines = wrapped(&about, frame.width / STRONG_LETTER);
+        for (i, line) in lines.iter().enumerate() {
+            let y = frame.y - 10.0 - LINE * (lines.len() - 1 - i) as f64;
+            svg.text(frame.x, y, "strong", line);
+        }
         match &panel.drawing {
-            Drawing::Densities(densities) => draw_densities(&mut svg, frame, densities, &picture.classes),
-            Drawing::Bars(bars) => draw_bars(&mut svg, frame, bars),
+            Drawing::Densities(densities) => draw_densities(&mut svg, frame, densities, picture),
+            Drawing::Bars(bars) => draw_bars(&mut svg, frame, bars, &picture.target),
             Drawing::Regions(regions) => draw_regions(&mut svg, frame, regions),
         }
     }
@@ -97,7 +101,8 @@ fn single_frame(panel: &Panel, top: f64) -> (Vec<Frame>, f64) {
         Drawing::Bars(bars) => (label_room(bars), bars_height(bars)),
         Drawing::Regions(_) => (LEFT + 16.0, 432.0),
     };
-    let frame = Frame { x: left, y: top + ABOVE, width: WIDTH - left - RIGHT, height };
+    let width = WIDTH - left - RIGHT;
+    let frame = Frame { x: left, y: top + ABOVE + title_room(panel, width), width, height };
     (vec![frame], frame.y + height + BELOW)
 }
 
@@ -112,28 +117,46 @@ fn frames(panels: &[Panel], top: f64) -> (Vec<Frame>, f64) {
             Drawing::Densities(_) | Drawing::Regions(_) => 150.0,
         };
         let height = row.iter().map(height).fold(0.0, f64::max);
+        let left = |panel: &Panel| match &panel.drawing {
+            Drawing::Bars(bars) => label_room(bars).min(130.0),
+            Drawing::Densities(_) | Drawing::Regions(_) => LEFT,
+        };
+        let above = row
+            .iter()
+            .map(|panel| title_room(panel, half - left(panel) - RIGHT))
+            .fold(ABOVE, |most, room| most.max(ABOVE + room));
         for (i, panel) in row.iter().enumerate() {
-            let left =
-                if let Drawing::Bars(bars) = &panel.drawing { label_room(bars).min(130.0) } else { LEFT };
+            let left = left(panel);
             let x = i as f64 * half + left;
             // Beside a long list of bars a curve does not need all the height.
             let height = if let Drawing::Bars(_) = &panel.drawing { height } else { height.min(240.0) };
-            frames.push(Frame { x, y: y + ABOVE, width: half - left - RIGHT, height });
+            frames.push(Frame { x, y: y + above, width: half - left - RIGHT, height });
         }
-        y += ABOVE + height + BELOW;
+        y += above + height + BELOW;
     }
     (frames, y)
 }
 
 /// Names of classes with their colours, in as many lines as they need.
 pub(super) struct Legend<'a> {
+    /// What the classes are of, unless there is nothing to say.
+    target: Option<&'a str>,
     lines: Vec<Vec<(usize, &'a str)>>,
 }
 
 impl<'a> Legend<'a> {
     pub(super) fn new(classes: &'a [String]) -> Self {
+        Legend::with(None, classes)
+    }
+
+    /// The classes of a target, after its name.
+    fn of(target: &'a str, classes: &'a [String]) -> Self {
+        Legend::with(Some(target), classes)
+    }
+
+    fn with(target: Option<&'a str>, classes: &'a [String]) -> Self {
         let mut lines: Vec<Vec<(usize, &str)>> = vec![Vec::new()];
-        let mut x = LEFT;
+        let mut x = LEFT + Legend::target_width(target);
         for (class, name) in classes.iter().enumerate() {
             let width = Legend::width(name);
             if x + width > WIDTH - RIGHT && lines.last().is_some_and(|line| !line.is_empty()) {
@@ -145,7 +168,11 @@ impl<'a> Legend<'a> {
                 line.push((class, name));
             }
         }
-        Legend { lines }
+        Legend { target, lines }
+    }
+
+    fn target_width(target: Option<&str>) -> f64 {
+        target.map_or(0.0, |name| 12.0 + STRONG_LETTER * cut(name, 24.0).chars().count() as f64)
     }
 
     fn width(name: &str) -> f64 {
@@ -168,8 +195,11 @@ impl<'a> Legend<'a> {
 
     fn draw_as(&self, svg: &mut Svg, only_lines: bool) {
         let look = if only_lines { " data" } else { "" };
+        if let Some(target) = self.target {
+            svg.text(LEFT, 18.0, "strong", &cut(target, 24.0));
+        }
         for (line, y) in self.lines.iter().zip((0..).map(|line| 18.0 + 18.0 * f64::from(line))) {
-            let mut x = LEFT;
+            let mut x = if y == 18.0 { LEFT + Legend::target_width(self.target) } else { LEFT };
             for &(class, name) in line {
                 svg.rect(x, y - 9.0, 20.0, 10.0, &format!("fill{}{look}", class % 8));
                 if only_lines {
@@ -182,9 +212,10 @@ impl<'a> Legend<'a> {
     }
 }
 
-fn draw_densities(svg: &mut Svg, frame: Frame, densities: &Densities, classes: &[String]) {
+fn draw_densities(svg: &mut Svg, frame: Frame, densities: &Densities, picture: &Picture) {
     draw_scale(svg, frame, densities.low, densities.high);
-    svg.text(frame.x - 6.0, frame.y + 9.0, "soft end", "p(x)");
+    let axis = format!("density p(x | {})", cut(&picture.target, 24.0));
+    svg.sideways(frame.x - 12.0, frame.y + frame.height / 2.0, &axis);
     let across = |x: f64| frame.x + (x - densities.low) / (densities.high - densities.low) * frame.width;
     let up = |y: f64| frame.y + frame.height * (1.0 - (y / densities.top).min(1.0));
     let bins = &densities.bins;
@@ -217,7 +248,7 @@ fn draw_densities(svg: &mut Svg, frame: Frame, densities: &Densities, classes: &
         svg.path(&line, &line_class(class));
     }
     // They may begin to the left of the frame, where nothing else is.
-    let notes = cut(&densities.notes(classes), (frame.width + LEFT) / LETTER);
+    let notes = cut(&densities.notes(&picture.classes), (frame.width + LEFT) / LETTER);
     if !notes.is_empty() {
         svg.text(frame.x + frame.width, frame.y + frame.height + 36.0, "soft end", &notes);
     }
@@ -241,7 +272,8 @@ pub(super) fn draw_scale(svg: &mut Svg, frame: Frame, low: f64, high: f64) {
 }
 
 /// Each value is a group of bars, one for each class.
-fn draw_bars(svg: &mut Svg, frame: Frame, bars: &Bars) {
+fn draw_bars(svg: &mut Svg, frame: Frame, bars: &Bars, target: &str) {
+    svg.text(frame.x, frame.y + frame.height + 36.0, "soft", &format!("P(x | {})", cut(target, 24.0)));
     let top = bars.top().max(f64::MIN_POSITIVE);
     draw_scale(svg, frame, 0.0, top);
     let group = frame.height / bars.values.len().max(1) as f64;
@@ -336,6 +368,33 @@ pub(super) fn line_class(class: usize) -> String {
     format!("line{} dash{}", class % 8, class % 4)
 }
 
+/// From one line of a title to the next.
+const LINE: f64 = 16.0;
+
+/// The room that a title needs beyond its first line.
+fn title_room(panel: &Panel, width: f64) -> f64 {
+    let about = format!("{}: {}", panel.title, panel.family);
+    LINE * (wrapped(&about, width / STRONG_LETTER).len() - 1) as f64
+}
+
+/// A text in lines of at most so many letters, broken between words; a longer word has a line to itself and is cut.
+fn wrapped(text: &str, most: f64) -> Vec<String> {
+    let mut lines: Vec<String> = vec![String::new()];
+    for word in text.split(' ') {
+        let last = lines.len() - 1;
+        let length = lines[last].chars().count() + 1 + word.chars().count();
+        match lines[last].is_empty() || length as f64 <= most.max(4.0) {
+            true if lines[last].is_empty() => lines[last] = cut(word, most),
+            true => {
+                lines[last].push(' ');
+                lines[last].push_str(word);
+            }
+            false => lines.push(cut(word, most)),
+        }
+    }
+    lines
+}
+
 /// The beginning of a text that is too long.
 fn cut(text: &str, most: f64) -> String {
     let most = (most.max(4.0) as usize) - 1;
@@ -390,6 +449,16 @@ impl Svg {
             "<text x=\"{}\" y=\"{}\"{class}>{}</text>",
             Short(x),
             Short(y),
+            escaped(text)
+        );
+    }
+
+    /// Text along a vertical axis, read from below.
+    fn sideways(&mut self, x: f64, y: f64, text: &str) {
+        let (x, y) = (Short(x), Short(y));
+        let _ = writeln!(
+            self.text,
+            "<text x=\"{x}\" y=\"{y}\" class=\"soft middle\" transform=\"rotate(-90 {x} {y})\">{}</text>",
             escaped(text)
         );
     }
@@ -473,6 +542,7 @@ mod tests {
 
     #[test]
     fn lengths_are_short() {
+        assert_eq!(wrapped("petal length in cm: atoms", 12.0), ["petal length", "in cm: atoms"]);
         assert_eq!([0.04, 12.0, -0.26, 3.999].map(|x| Short(x).to_string()), ["0", "12", "-0.3", "4"]);
     }
 }

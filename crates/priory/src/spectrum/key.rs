@@ -1,5 +1,7 @@
 //! Keys: the bits of a number, rearranged so that they sort as numbers do, and without the lowest few.
 
+use crate::numerics::ordered_bits;
+
 /// The bits of the magnitude of a number; they sort as magnitudes do.
 #[inline]
 pub(super) fn size(x: f64) -> u64 {
@@ -25,6 +27,17 @@ pub(super) fn number(key: u64, level: u32) -> f64 {
     let middle = if level == 0 { 0 } else { 1_u64 << (level - 1) };
     let x = from_bits((key << level) | middle);
     if x.is_finite() { x } else { f64::MAX.copysign(x) }
+}
+
+/// The number of a cell that is written with the fewest digits; of several, the one next to the middle.
+pub(crate) fn shortest_number(key: u64, level: u32) -> f64 {
+    /// As many as it can take.
+    const MOST_DIGITS: usize = 17;
+    let middle = number(key, level);
+    let is_inside = |x: &f64| x.is_finite() && ordered_bits(*x) >> level == key;
+    let rounded = (0..MOST_DIGITS).map(|decimals| format!("{middle:.decimals$e}"));
+    let numbers = [0.0].into_iter().chain(rounded.filter_map(|digits| digits.parse().ok()));
+    { numbers }.find(is_inside).unwrap_or(middle)
 }
 
 /// The least number of a cell, if that is finite.

@@ -18,6 +18,7 @@ mod tests;
 mod window;
 
 use index::{Index, NONE};
+pub(crate) use key::shortest_number;
 use key::{is_of_numbers, least, number, width};
 use window::{NO_PLACE, PlaceWindow};
 
@@ -246,7 +247,7 @@ impl Spectrum {
         self.raise(self.level.max(other.level));
         self.take_in(other, |class| class_of[class as usize] as u32, sign);
         if sign < 0.0 {
-            *self = self.select(Some);
+            *self = self.select(|_| true, Some);
         }
         self.fit();
     }
@@ -272,11 +273,11 @@ impl Spectrum {
         Some((number(key, part.level), class as usize))
     }
 
-    /// The cells whose weight is not zero, in order and with the classes renumbered. Cells whose class has no new
-    /// number are left out.
-    fn select(&self, class_of: impl Fn(u32) -> Option<u32>) -> Self {
+    /// The cells that are wanted and whose weight is not zero, in order and with the classes renumbered. Cells whose class
+    /// has no new number are left out.
+    fn select(&self, is_wanted: impl Fn(u64) -> bool, class_of: impl Fn(u32) -> Option<u32>) -> Self {
         let mut kept: Vec<(Cell, usize)> = (self.cells.iter().zip(0..))
-            .filter(|&(_, id)| !self.counts.is_zero(id, 0))
+            .filter(|&(&(key, _), id)| is_wanted(key) && !self.counts.is_zero(id, 0))
             .filter_map(|(&(key, class), id)| Some(((key, class_of(class)?), id)))
             .collect();
         kept.sort_unstable();
@@ -290,7 +291,7 @@ impl Spectrum {
     pub(crate) fn canonical(&self, classes: &[usize]) -> Self {
         let mut new_id = vec![None; classes.iter().max().map_or(0, |most| most + 1)];
         classes.iter().zip(0..).for_each(|(&old, new)| new_id[old] = Some(new));
-        let mut canonical = self.select(|class| new_id.get(class as usize).copied().flatten());
+        let mut canonical = self.select(|_| true, |class| new_id.get(class as usize).copied().flatten());
         if canonical.counts.classes() == 0 {
             canonical.counts.grow(0, 1);
         }
@@ -298,6 +299,18 @@ impl Spectrum {
             canonical.level = 0;
         }
         canonical
+    }
+
+    /// The same without the numbers that have one of these keys, which are in order.
+    pub(crate) fn without(&self, keys: &[u64]) -> Self {
+        self.select(|key| keys.binary_search(&key).is_err(), Some)
+    }
+
+    /// The number, class and exact weight of every cell. A cell that several numbers may share is represented by the number
+    /// in its middle.
+    pub(crate) fn exactly(&self) -> impl Iterator<Item = (f64, usize, ExactSum)> + '_ {
+        let cells = self.cells.iter().enumerate();
+        cells.map(|(id, &(key, class))| (number(key, self.level), class as usize, self.counts.exact(id, 0)))
     }
 
     /// The keys of all classes, in order, and what they weigh together. The spectrum is canonical.

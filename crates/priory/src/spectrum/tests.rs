@@ -27,6 +27,19 @@ fn uniform(seed: u64) -> impl FnMut() -> f64 {
 }
 
 #[test]
+fn cells_are_called_by_their_shortest_number() {
+    for x in [0.0, 40.0, -7.0, 99.9, 0.003467, 15024.0, -1e300, 5e-324, f64::MAX] {
+        assert_eq!(shortest_number(ordered_bits(x), 0), x);
+        for level in [1, 20, 35, 40] {
+            let shortest = shortest_number(ordered_bits(x) >> level, level);
+            assert_eq!(ordered_bits(shortest) >> level, ordered_bits(x) >> level);
+        }
+    }
+    assert_eq!(shortest_number(ordered_bits(99.9) >> 38, 38), 99.9);
+    assert_eq!(shortest_number(ordered_bits(0.0) >> 40, 40), 0.0);
+}
+
+#[test]
 fn keys_sort_as_numbers_do_and_give_them_back() {
     let numbers = [f64::MIN, -1.5, -1e-310, 0.0, 5e-324, 1.0, 1.0 + f64::EPSILON, 1e300, f64::MAX];
     assert!(numbers.windows(2).all(|pair| ordered_bits(pair[0]) < ordered_bits(pair[1])));

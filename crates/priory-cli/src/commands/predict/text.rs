@@ -2,8 +2,7 @@
 
 use std::borrow::Cow;
 
-use priory::{Interval, Scores};
-use priory_input::KeptColumn;
+use priory_input::{KeptColumn, Predictions};
 
 use crate::commands::predict::Columns;
 
@@ -14,6 +13,14 @@ pub(super) struct Lines<'a> {
     /// The names of the kept columns and of the classes as the syntax wants them.
     kept: Vec<String>,
     classes: Vec<String>,
+    answers: Vec<String>,
+}
+
+/// What is said of one row.
+struct Predicted<'a> {
+    prediction: &'a str,
+    probabilities: Option<Probabilities<'a>>,
+    log_evidence: Option<f64>,
 }
 
 /// The probabilities of the classes of a row, and perhaps the ends of their intervals.
@@ -33,7 +40,8 @@ pub(super) enum Syntax {
 impl<'a> Lines<'a> {
     pub(super) fn new(columns: &'a Columns<'a>, syntax: Syntax) -> Self {
         let quoted = |names: &[String]| names.iter().map(|name| syntax.quoted(name).into_owned()).collect();
-        Lines { columns, syntax, kept: quoted(columns.kept), classes: quoted(columns.classes) }
+        let (kept, classes) = (quoted(columns.kept), quoted(columns.classes));
+        Lines { columns, syntax, kept, classes, answers: quoted(&columns.answers) }
     }
 
     pub(super) fn header(&self) -> String {
@@ -47,43 +55,34 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// Appends rows with these scores, of which these columns are kept.
-    pub(super) fn write(
-        &self,
-        kept: &[KeptColumn],
-        scores: &Scores,
-        interval: Option<&Interval>,
-        text: &mut Vec<u8>,
-    ) {
-        let posterior = self.columns.probabilities.then(|| scores.normalize());
-        for row in 0..scores.rows() {
-            let prediction = &self.classes[scores.best(row)];
-            let probabilities = posterior.as_ref().map(|posterior| Probabilities {
-                posterior: posterior.row(row),
-                ends: interval.map(|interval| (interval.low(row), interval.high(row))),
-            });
+    /// Appends rows.
+    pub(super) fn write(&self, predictions: &Predictions<'_>, text: &mut Vec<u8>) {
+        let posterior = self.columns.probabilities.then(|| predictions.scores.normalize());
+        for (row, &answer) in predictions.answers.iter().enumerate() {
+            let interval = predictions.interval;
+            let predicted = Predicted {
+                prediction: &self.answers[answer],
+                probabilities: posterior.as_ref().map(|posterior| Probabilities {
+                    posterior: posterior.row(row),
+                    ends: interval.map(|interval| (interval.low(row), interval.high(row))),
+                }),
+                log_evidence: predictions.log_evidence.map(|of_rows| of_rows[row]),
+            };
             match self.syntax {
-                Syntax::Csv => self.write_csv(kept, row, prediction, probabilities, text),
-                Syntax::Json => self.write_json(kept, row, prediction, probabilities, text),
+                Syntax::Csv => self.write_csv(predictions.kept, row, predicted, text),
+                Syntax::Json => self.write_json(predictions.kept, row, predicted, text),
             }
         }
     }
 
-    fn write_csv(
-        &self,
-        kept: &[KeptColumn],
-        row: usize,
-        prediction: &str,
-        probabilities: Option<Probabilities<'_>>,
-        text: &mut Vec<u8>,
-    ) {
+    fn write_csv(&self, kept: &[KeptColumn], row: usize, predicted: Predicted<'_>, text: &mut Vec<u8>) {
         for column in kept {
             let value = column.value(row).unwrap_or_default();
             text.extend_from_slice(self.syntax.quoted(value).as_bytes());
             text.push(b',');
         }
-        text.extend_from_slice(prediction.as_bytes());
-        if let Some(Probabilities { posterior, ends }) = probabilities {
+        text.extend_from_slice(predicted.prediction.as_bytes());
+        if let Some(Probabilities { posterior, ends }) = predicted.probabilities {
             for (class, p) in posterior.iter().enumerate() {
                 let ends = ends.map(|(low, high)| [low[class], high[class]]);
                 for &p in std::iter::once(p).chain(ends.iter().flatten()) {
@@ -92,17 +91,14 @@ impl<'a> Lines<'a> {
                 }
             }
         }
+        if let Some(log_evidence) = predicted.log_evidence {
+            text.push(b',');
+            text.extend_from_slice(log_evidence.to_string().as_bytes());
+        }
         text.push(b'\n');
     }
 
-    fn write_json(
-        &self,
-        kept: &[KeptColumn],
-        row: usize,
-        prediction: &str,
-        probabilities: Option<Probabilities<'_>>,
-        text: &mut Vec<u8>,
-    ) {
+    fn write_json(&self, kept: &[KeptColumn], row: usize, predicted: Predicted<'_>, text: &mut Vec<u8>) {
         text.push(b'{');
         for (name, column) in self.kept.iter().zip(kept) {
             let value = column.value(row).map_or(Cow::Borrowed("null"), |value| self.syntax.quoted(value));
@@ -112,12 +108,19 @@ impl<'a> Lines<'a> {
             text.push(b',');
         }
         text.extend_from_slice(b"\"prediction\":");
-        text.extend_from_slice(prediction.as_bytes());
-        if let Some(Probabilities { posterior, ends }) = probabilities {
+        text.extend_from_slice(predicted.prediction.as_bytes());
+        if let Some(Probabilities { posterior, ends }) = predicted.probabilities {
             self.push_by_class(b",\"posterior\":{", posterior, text);
             if let Some((low, high)) = ends {
                 self.push_by_class(b",\"low\":{", low, text);
                 self.push_by_class(b",\"high\":{", high, text);
+            }
+        }
+        if let Some(log_evidence) = predicted.log_evidence {
+            text.extend_from_slice(b",\"log_evidence\":");
+            match log_evidence.is_finite() {
+                true => text.extend_from_slice(log_evidence.to_string().as_bytes()),
+                false => text.extend_from_slice(b"null"),
             }
         }
         text.extend_from_slice(b"}\n");
@@ -157,8 +160,8 @@ impl Syntax {
     }
 }
 
-/// Writes a probability, which is finite, as `{p}` would, in the fewest digits that mean this very f64, but in a fraction of the time: a
-/// table of millions of rows has many of them.
+/// Writes a probability, which is finite, in the fewest digits that mean this very f64; a small one as 1.25e-7. A table of millions
+/// of rows has many of them, and few are small.
 fn push_probability(p: f64, line: &mut Vec<u8>) {
     let mut digits = zmij::Buffer::new();
     let digits = digits.format_finite(p);
@@ -166,17 +169,10 @@ fn push_probability(p: f64, line: &mut Vec<u8>) {
         line.extend_from_slice(digits.strip_suffix(".0").unwrap_or(digits).as_bytes());
         return;
     }
-    // A small one is written like 1.25e-7; the power of ten takes at most five characters.
-    let end = digits.len().saturating_sub(5);
-    let e =
-        digits.as_bytes()[end..].iter().position(|&byte| byte == b'e').expect("a small one has an exponent");
-    let (mantissa, exponent) = digits.split_at(end + e);
-    let exponent: usize = exponent[2..].parse().expect("after `e-` stands a whole number");
-    let (first, others) = mantissa.split_at(1);
-    line.extend_from_slice(b"0.");
-    line.extend(std::iter::repeat_n(b'0', exponent - 1));
-    line.extend_from_slice(first.as_bytes());
-    line.extend_from_slice(others.strip_prefix('.').filter(|&others| others != "0").unwrap_or("").as_bytes());
+    let (mantissa, exponent) = digits.split_once('e').expect("a small one has an exponent");
+    line.extend_from_slice(mantissa.strip_suffix(".0").unwrap_or(mantissa).as_bytes());
+    line.push(b'e');
+    line.extend_from_slice(exponent.as_bytes());
 }
 
 #[cfg(test)]
@@ -205,7 +201,8 @@ mod tests {
         for p in chosen.into_iter().chain(random) {
             let mut line = Vec::new();
             push_probability(p, &mut line);
-            assert_eq!(String::from_utf8_lossy(&line), p.to_string());
+            let expected = if p == 0.0 || p >= 1e-5 { p.to_string() } else { format!("{p:e}") };
+            assert_eq!(String::from_utf8_lossy(&line), expected);
         }
     }
 }

@@ -35,7 +35,7 @@ fn words_by(mut scanner: WordScanner, text: &str) -> Vec<String> {
 }
 
 fn words(text: &str) -> Vec<String> {
-    words_by(WordScanner::new(true, false, Cjk::Bigrams), text)
+    words_by(WordScanner::new(true, false, Cjk::Bigrams, false), text)
 }
 
 fn check(text: &str, expected: &[&str]) {
@@ -117,7 +117,7 @@ fn other_scripts() {
     check("ภาษา", &["ภา", "าษ", "ษา"]);
     check("שלום мир", &["שלום", "мир"]);
     check("ok😀👍🏽❤️!", &["ok", "😀", "👍", "❤"]);
-    let by_unicode = |text| words_by(WordScanner::new(true, false, Cjk::Words), text);
+    let by_unicode = |text| words_by(WordScanner::new(true, false, Cjk::Words, false), text);
     assert_eq!(by_unicode("東京 カタカナ 한국어"), ["東", "京", "カタカナ", "한국어"]);
 }
 
@@ -126,10 +126,10 @@ fn nothing_invisible_is_left() {
     check("v\u{200b}i\u{200d}a\u{ad}gra", &["viagra"]);
     check("\u{202e}abc\u{202c} \u{feff}x \u{200b}", &["abc", "x"]);
     check("a\u{a0}b\u{3000}c\u{fffd}d", &["a", "b", "c", "d"]);
-    let nfkc = |text| words_by(WordScanner::new(true, true, Cjk::Bigrams), text);
+    let nfkc = |text| words_by(WordScanner::new(true, true, Cjk::Bigrams, false), text);
     assert_eq!(nfkc("ﬁne Ｆｒｅｅ 𝓯𝓻𝓮𝓮 e\u{301}"), ["fine", "free", "free", "é"]);
     assert_eq!(nfkc("ｈｔｔｐ：／／ｘ．ｏｒｇ"), ["url:x.org"]);
-    let kept = |text| words_by(WordScanner::new(false, false, Cjk::Bigrams), text);
+    let kept = |text| words_by(WordScanner::new(false, false, Cjk::Bigrams, false), text);
     assert_eq!(kept("Free ΟΔΟΣ"), ["Free", "ΟΔΟΣ"]);
 }
 
@@ -162,7 +162,7 @@ proptest! {
         text in prop_oneof![ascii(), "[ -~\n]{0,80}", "([A-Za-z]{1,17}[ \n\t,.]){0,9}"],
         lower: bool,
     ) {
-        let scanner = WordScanner::new(lower, false, Cjk::Bigrams);
+        let scanner = WordScanner::new(lower, false, Cjk::Bigrams, false);
         let general = WordScanner { always_general: true, ..scanner.clone() };
         prop_assert_eq!(words_by(scanner, &text), words_by(general, &text));
     }
@@ -170,7 +170,7 @@ proptest! {
     #[test]
     fn ascii_words_end_where_unicode_ends_them(text in ascii(), after in "[é\u{301}日'a. ]{0,2}") {
         let text = text + &after;
-        let general = WordScanner::new(true, false, Cjk::Bigrams).cutter;
+        let general = WordScanner::new(true, false, Cjk::Bigrams, false).cutter;
         for (at, b) in text.bytes().enumerate() {
             if (b.is_ascii_alphanumeric() || b == b'_')
                 && let (length, true) = ascii_word_length(&text.as_bytes()[at..])

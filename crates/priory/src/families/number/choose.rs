@@ -8,10 +8,12 @@
 //! It is worked out from the spectrum alone. Densities of numbers that are rounded say little by themselves: a density
 //! can be as high as it likes where many rows share one number. So what is compared is the probability of a number
 //! within the resolution of the column, which is never above one. The families are tried from the simplest on, and a
-//! later one must be better by a margin. Supervised cuts (`mdl`) cannot be judged like this, and ranges, binomials and
+//! later one must be better by a margin. So must a column that is taken apart into [`atoms`](super::atoms) and other numbers,
+//! for which a family is found in the same way. Supervised cuts (`mdl`) cannot be judged like this, and ranges, binomials and
 //! mixtures are left to those who ask for them: kernels and histograms do their work.
 
 use super::HOW_TO_KEEP_NUMBERS;
+use super::atoms::{Atoms, Split};
 use super::family::{How, NumberFamily};
 use super::kernel;
 use super::numbers::{NumberColumn, Numbers, unit};
@@ -41,6 +43,14 @@ pub(crate) struct Choice {
     /// Nats per row by which the family is better than a Gaussian with inferred mean and variance; `None` if no Gaussian
     /// can be fitted, since the variance of the numbers is beyond what an f64 can hold.
     pub(crate) better_than_gaussian: Option<f64>,
+    /// The numbers that the family is not for, if there are such.
+    pub(crate) atoms: Option<Atoms>,
+}
+
+impl Choice {
+    fn without_atoms(family: NumberFamily, better_than_gaussian: Option<f64>) -> Self {
+        Choice { family, better_than_gaussian, atoms: None }
+    }
 }
 
 /// The family for a column.
@@ -60,43 +70,35 @@ pub(crate) fn choose(rest: &WithoutOne<'_>, smoother: &Smoother<f64>, name: &str
         }
         // The bins of the histogram need more rows.
         let family = if n < FEWEST_ROWS { NumberFamily::Proportional } else { NumberFamily::Histogram };
-        return Ok(Choice { family, better_than_gaussian: None });
+        return Ok(Choice::without_atoms(family, None));
     }
-    if !spectrum || n < FEWEST_ROWS || column.pooled.cells.len() < 2 {
-        return Ok(Choice { family: NumberFamily::Student, better_than_gaussian: Some(0.0) });
-    }
-    let ln_resolution = libm::log(column.resolution().unwrap_or(1.0));
-    let unit = unit(n);
-    let judge = Judge { rest, column, smoother, ln_resolution, unit };
-    let n = n * unit;
-    let gaussian = judge.density(NumberFamily::Student) / n;
-    let mut best = (NumberFamily::Student, gaussian);
-    let mut consider = |family: NumberFamily, likelihood: f64| {
-        if likelihood / n > best.1 + MARGIN {
-            best = (family, likelihood / n);
-        }
+    let spectrum = match &rest.statistics.spectrum {
+        Some(spectrum) if n >= FEWEST_ROWS && column.pooled.cells.len() >= 2 => spectrum,
+        _ => return Ok(Choice::without_atoms(NumberFamily::Student, Some(0.0))),
     };
-    let (least, whole) = (column.pooled.least(), column.is_whole());
-    if least >= 0.0 && !whole {
-        consider(NumberFamily::Exponential, judge.density(NumberFamily::Exponential));
+    let ln_resolution = libm::log(column.resolution().unwrap_or(1.0));
+    let plain = Judge::new(rest, smoother, ln_resolution).best(true);
+    let better = |nats_per_row: f64| Some(nats_per_row - plain.nats_per_row_of_gaussian);
+    if let Some(split) = Atoms::find(spectrum).and_then(|atoms| Split::new(&rest.statistics, atoms))
+        && split.column.pooled.weight >= FEWEST_ROWS
+        && !split.column.is_too_close()
+    {
+        // A family of whole numbers has probabilities for the atoms too, and the others would not add up to one.
+        let others = Judge::new(&split.others(), smoother, ln_resolution).best(false);
+        let nats_per_row = split.leave_one_out() + split.share_of_others() * others.nats_per_row;
+        if nats_per_row > plain.nats_per_row + MARGIN {
+            let atoms = Some(split.atoms);
+            return Ok(Choice { family: others.family, better_than_gaussian: better(nats_per_row), atoms });
+        }
     }
-    if least >= 0.0 && whole {
-        consider(NumberFamily::Poisson, judge.density(NumberFamily::Poisson));
-        consider(NumberFamily::Geometric, judge.density(NumberFamily::Geometric));
-    }
-    // Close together and far from zero, these look like Gaussians.
-    if least > 0.0 && column.pooled.variance > NEAR_GAUSSIAN * column.pooled.mean * column.pooled.mean {
-        consider(NumberFamily::LogNormal, judge.density(NumberFamily::LogNormal));
-        consider(NumberFamily::Gamma, judge.density(NumberFamily::Gamma));
-    }
-    if column.exact && column.pooled.cells.len() <= MOST_VALUES {
-        consider(NumberFamily::Values, judge.sum(NumberFamily::Values, |ln| ln));
-    }
-    if column.pooled.cells.len() >= FEWEST_FOR_KERNEL {
-        consider(NumberFamily::Kernel, judge.kernel());
-    }
-    consider(NumberFamily::Histogram, judge.histogram());
-    Ok(Choice { family: best.0, better_than_gaussian: Some(best.1 - gaussian) })
+    Ok(Choice::without_atoms(plain.family, better(plain.nats_per_row)))
+}
+
+/// A family, the log-likelihood of a row of the column under it, and that under a Gaussian.
+struct Best {
+    family: NumberFamily,
+    nats_per_row: f64,
+    nats_per_row_of_gaussian: f64,
 }
 
 /// Log-likelihoods of all rows of a column, each without itself, in [units](unit()) of the weight of the column.
@@ -106,6 +108,47 @@ struct Judge<'a> {
     smoother: &'a Smoother<f64>,
     ln_resolution: f64,
     unit: f64,
+}
+
+impl<'a> Judge<'a> {
+    fn new(rest: &'a WithoutOne<'a>, smoother: &'a Smoother<f64>, ln_resolution: f64) -> Self {
+        let unit = unit(rest.column.pooled.weight);
+        Judge { rest, column: &rest.column, smoother, ln_resolution, unit }
+    }
+
+    /// The best family, perhaps one of whole numbers.
+    fn best(&self, of_whole_numbers: bool) -> Best {
+        let column = self.column;
+        let n = column.pooled.weight * self.unit;
+        let gaussian = self.density(NumberFamily::Student) / n;
+        let mut best = (NumberFamily::Student, gaussian);
+        let mut consider = |family: NumberFamily, likelihood: f64| {
+            if likelihood / n > best.1 + MARGIN {
+                best = (family, likelihood / n);
+            }
+        };
+        let (least, whole) = (column.pooled.least(), column.is_whole());
+        if least >= 0.0 && !whole {
+            consider(NumberFamily::Exponential, self.density(NumberFamily::Exponential));
+        }
+        if least >= 0.0 && whole && of_whole_numbers {
+            consider(NumberFamily::Poisson, self.density(NumberFamily::Poisson));
+            consider(NumberFamily::Geometric, self.density(NumberFamily::Geometric));
+        }
+        // Close together and far from zero, these look like Gaussians.
+        if least > 0.0 && column.pooled.variance > NEAR_GAUSSIAN * column.pooled.mean * column.pooled.mean {
+            consider(NumberFamily::LogNormal, self.density(NumberFamily::LogNormal));
+            consider(NumberFamily::Gamma, self.density(NumberFamily::Gamma));
+        }
+        if column.exact && column.pooled.cells.len() <= MOST_VALUES {
+            consider(NumberFamily::Values, self.sum(NumberFamily::Values, |ln| ln));
+        }
+        if column.pooled.cells.len() >= FEWEST_FOR_KERNEL {
+            consider(NumberFamily::Kernel, self.kernel());
+        }
+        consider(NumberFamily::Histogram, self.histogram());
+        Best { family: best.0, nats_per_row: best.1, nats_per_row_of_gaussian: gaussian }
+    }
 }
 
 impl Judge<'_> {

@@ -3,6 +3,7 @@
 //! One pass gathers exact moments and a spectrum. Which family a column follows is settled afterwards: as the user says,
 //! or by the likelihood of every row given the others ([`choose`]).
 
+mod atoms;
 mod background;
 mod choose;
 mod density;
@@ -26,6 +27,8 @@ mod uniform;
 mod values;
 mod without_one;
 
+pub(crate) use atoms::Atoms;
+use atoms::Split;
 pub(crate) use choose::Choice;
 use density::Parameter;
 pub(crate) use density::{Fitted, Part};
@@ -35,7 +38,7 @@ use memo::{Memo, Recent};
 pub(crate) use normal::floored;
 use numbers::NumberColumn;
 use steps::Bins;
-use without_one::{Own, WithoutOne};
+use without_one::{Counted, Own, WithoutOne};
 
 use std::sync::{Arc, OnceLock};
 
@@ -196,6 +199,8 @@ pub(crate) struct NumberEstimate<'a> {
     pub(crate) family: NumberFamily,
     /// How the family was chosen, unless the user gave one.
     pub(crate) choice: Option<Choice>,
+    /// The atoms and the other numbers, if there are atoms.
+    split: Option<Split>,
     pub(crate) fitted: Fitted,
     /// What classes say of their own numbers, computed on first use; `None` if the family is fitted anew each time.
     own: OnceLock<Option<Own<'a>>>,
@@ -213,16 +218,23 @@ impl<'a> NumberEstimate<'a> {
         let (family, choice) = match asked_for(settings, name)? {
             Some(family) => (family, None),
             None => {
+                let statistics = Counted::Borrowed(statistics);
                 let choice =
                     choose::choose(&WithoutOne { statistics, column: Arc::clone(&column) }, &smoother, name)?;
                 (choice.family, Some(choice))
             }
         };
-        family.check_column(&column, spectrum, name)?;
+        if choice.is_none() {
+            family.check_column(&column, spectrum, name)?;
+        }
         let how = How { floor: settings.variance_floor, smoother: &smoother };
-        let fitted = family.fit(&column, &how);
+        let split = split(statistics, choice.as_ref());
+        let fitted = match &split {
+            Some(split) => split.fit(family, &how),
+            None => family.fit(&column, &how),
+        };
         let own = OnceLock::new();
-        Ok(NumberEstimate { statistics, column, smoother, settings, family, choice, fitted, own })
+        Ok(NumberEstimate { statistics, column, smoother, settings, family, choice, split, fitted, own })
     }
 
     /// The same of numbers that are fitted already. Unless the user gave the family, it was chosen.
@@ -242,18 +254,30 @@ impl<'a> NumberEstimate<'a> {
         };
         let column = Arc::new(NumberColumn::read(statistics, None));
         let (smoother, own) = (number_smoother(settings, name)?, OnceLock::new());
-        Ok(NumberEstimate { statistics, column, smoother, settings, family, choice, fitted, own })
+        let split = split(statistics, choice.as_ref());
+        Ok(NumberEstimate { statistics, column, smoother, settings, family, choice, split, fitted, own })
     }
 
     fn how(&self) -> How<'_> {
         How { floor: self.settings.variance_floor, smoother: &self.smoother }
     }
 
+    /// What classes say of their own numbers.
+    fn own(&self) -> Option<&Own<'a>> {
+        let find = || match &self.split {
+            Some(split) => split.without_one(self.family, &self.how()),
+            None => {
+                let statistics = Counted::Borrowed(self.statistics);
+                let rest = WithoutOne { statistics, column: Arc::clone(&self.column) };
+                self.family.without_one(rest, &self.how())
+            }
+        };
+        self.own.get_or_init(find).as_ref()
+    }
+
     /// log p(x | class) without a training row of this class and weight that holds x; `counted` is what it is with the row.
     pub(crate) fn own_without(&self, x: f64, removed: Removed, counted: f64) -> f64 {
-        let rest = || WithoutOne { statistics: self.statistics, column: Arc::clone(&self.column) };
-        let own = self.own.get_or_init(|| self.family.without_one(rest(), &self.how()));
-        match (own, self.family) {
+        match (self.own(), self.family) {
             // The curve that is asked otherwise is a little off.
             (Some(own), NumberFamily::Kernel | NumberFamily::Silverman) => {
                 own(removed.class, x, removed.weight).min(counted)
@@ -281,8 +305,7 @@ impl<'a> NumberEstimate<'a> {
     pub(crate) fn write_variances(&self, values: &[f64], variances: &mut [f64]) {
         /// So small a part of a row that the rise is a slope, and large enough for the slope to have digits.
         const PART: f64 = 1.0 / 1024.0;
-        let rest = || WithoutOne { statistics: self.statistics, column: Arc::clone(&self.column) };
-        let own = self.own.get_or_init(|| self.family.without_one(rest(), &self.how()));
+        let own = self.own();
         let classes = &self.column.classes;
         let rise = |class: usize, x: f64| match own {
             // A class without a number is like everybody, which is worth a row.
@@ -323,10 +346,11 @@ impl<'a> NumberEstimate<'a> {
         )
     }
 
-    /// Mean and standard deviation of each class, and what else the family is made of.
+    /// Mean and standard deviation of each class, and what else the family is made of. If there are atoms, they are those
+    /// of the other numbers.
     pub(crate) fn parameters(&self) -> Vec<Parameter> {
         let own = self.fitted.parameters();
-        let moments = &self.statistics.moments;
+        let moments = self.split.as_ref().map_or(&self.statistics.moments[..], Split::moments);
         let mean = || moments.iter().map(|moments| moments.mean().unwrap_or(f64::NAN)).collect();
         let deviation = || {
             let variances = moments.iter().map(|moments| moments.variance().unwrap_or(f64::NAN));
@@ -352,8 +376,18 @@ impl<'a> NumberEstimate<'a> {
 
     /// The bins or the single numbers, if the family has such.
     pub(crate) fn parts(&self) -> Vec<Part> {
-        self.fitted.parts(&self.column)
+        self.fitted.parts(self.split.as_ref().map_or(&self.column, |split| &split.column))
     }
+
+    /// The atoms, if there are such, and all other numbers together.
+    pub(crate) fn atoms(&self) -> Vec<Part> {
+        self.split.as_ref().map_or_else(Vec::new, Split::parts)
+    }
+}
+
+/// The atoms of a column and its other numbers, if it was chosen to have atoms.
+fn split(statistics: &NumberStatistics, choice: Option<&Choice>) -> Option<Split> {
+    Split::new(statistics, choice?.atoms.clone()?)
 }
 
 /// The family that the settings name for a column of numbers, if they do.

@@ -24,7 +24,7 @@ pub(super) fn column(classes: &[&[f64]]) -> NumberColumn {
     NumberColumn::read(&statistics(classes), None)
 }
 
-fn statistics(classes: &[&[f64]]) -> NumberStatistics {
+pub(super) fn statistics(classes: &[&[f64]]) -> NumberStatistics {
     let mut statistics = NumberStatistics::empty(true);
     statistics.grow(classes.len());
     let NumberStatistics { moments, spectrum } = &mut statistics;
@@ -47,18 +47,18 @@ fn how<'a>(settings: &Settings, smoother: &'a Smoother<f64>) -> How<'a> {
     How { floor: settings.variance_floor, smoother }
 }
 
-fn chosen(classes: &[&[f64]]) -> Choice {
+pub(super) fn chosen(classes: &[&[f64]]) -> Choice {
     let statistics = statistics(classes);
-    let rest = WithoutOne { statistics: &statistics, column: Arc::new(column(classes)) };
+    let rest = WithoutOne { statistics: Counted::Borrowed(&statistics), column: Arc::new(column(classes)) };
     choose::choose(&rest, &Smoother::new(&Settings::default(), "x"), "x").expect("there is one")
 }
 
 /// SplitMix64.
-struct Random(u64);
+pub(super) struct Random(pub(super) u64);
 
 impl Random {
     /// Between 0 and 1, neither of them.
-    fn uniform(&mut self) -> f64 {
+    pub(super) fn uniform(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -67,16 +67,16 @@ impl Random {
     }
 
     /// Box and Muller.
-    fn normal(&mut self) -> f64 {
+    pub(super) fn normal(&mut self) -> f64 {
         libm::sqrt(-2.0 * libm::log(self.uniform())) * libm::cos(2.0 * PI * self.uniform())
     }
 
-    fn exponential(&mut self) -> f64 {
+    pub(super) fn exponential(&mut self) -> f64 {
         -libm::log(self.uniform())
     }
 
     /// Knuth's way: how many exponential waits fit into a time.
-    fn poisson(&mut self, mean: f64) -> f64 {
+    pub(super) fn poisson(&mut self, mean: f64) -> f64 {
         let (mut time, mut events) = (self.exponential(), 0.0);
         while time < mean {
             time += self.exponential();
@@ -86,7 +86,7 @@ impl Random {
     }
 }
 
-fn many(n: usize, mut draw: impl FnMut() -> f64) -> Vec<f64> {
+pub(super) fn many(n: usize, mut draw: impl FnMut() -> f64) -> Vec<f64> {
     (0..n).map(|_| draw()).collect()
 }
 
@@ -120,7 +120,7 @@ fn three_classes() -> [Vec<f64>; 3] {
 
 /// The area under a density, in the variable t with x = centre + sinh t, so that tails are within reach; pieces are
 /// cut at the jumps of the histograms by going in small steps.
-fn area(density: impl Fn(f64) -> f64, centre: f64) -> f64 {
+pub(super) fn area(density: impl Fn(f64) -> f64, centre: f64) -> f64 {
     let (end, steps) = (50.0, 400_000);
     let step = 2.0 * end / f64::from(steps);
     let at = |t: f64| density(centre + libm::sinh(t)) * libm::cosh(t);
@@ -292,7 +292,9 @@ fn the_sensible_family_is_chosen() {
     assert_eq!(two(&mut |random, k| five(random, k)).family, NumberFamily::Values);
     let zeros =
         |random: &mut Random, k: f64| if random.uniform() < 0.9 { 0.0 } else { k * random.exponential() };
-    assert_eq!(two(&mut |random, k| zeros(random, k)).family, NumberFamily::Histogram);
+    let zeros = two(&mut |random, k| zeros(random, k));
+    assert_eq!(zeros.family, NumberFamily::Exponential);
+    assert_eq!(zeros.atoms.map(|atoms| atoms.numbers()), Some(vec![0.0]));
     let humps =
         |random: &mut Random, k: f64| random.normal() + if random.uniform() < 0.5 { 10.0 * k } else { 0.0 };
     assert_eq!(two(&mut |random, k| humps(random, k)).family, NumberFamily::Kernel);
@@ -361,7 +363,7 @@ fn numbers_that_no_gaussian_can_measure_are_put_into_bins() {
         numbers.extend((1..n).map(|i| i as f64));
         chosen(&[&numbers, &[2.0]])
     };
-    let bins = |family| Choice { family, better_than_gaussian: None };
+    let bins = |family| Choice { family, better_than_gaussian: None, atoms: None };
     assert_eq!(large(50), bins(NumberFamily::Histogram));
     // Of few rows the histogram would make a single bin, and the column would say nothing.
     assert_eq!(large(10), bins(NumberFamily::Proportional));
@@ -436,13 +438,13 @@ fn counts() -> impl Strategy<Value = Vec<f64>> {
 }
 
 /// Numbers and the weights of their rows.
-fn weighted() -> impl Strategy<Value = Vec<(f64, f64)>> {
+pub(super) fn weighted() -> impl Strategy<Value = Vec<(f64, f64)>> {
     let number = prop_oneof![3 => -100.0..100.0f64, 2 => (-5i32..5).prop_map(f64::from)];
     let weight = prop_oneof![3 => Just(1.0), 1 => Just(0.25), 1 => Just(3.0), 1 => Just(0.1)];
     prop::collection::vec((number, weight), 0..25)
 }
 
-fn weighted_statistics(classes: &[&[(f64, f64)]]) -> NumberStatistics {
+pub(super) fn weighted_statistics(classes: &[&[(f64, f64)]]) -> NumberStatistics {
     let mut statistics = NumberStatistics::empty(true);
     statistics.grow(classes.len());
     let NumberStatistics { moments, spectrum } = &mut statistics;

@@ -39,7 +39,7 @@ const MOST_BINS: usize = 64;
 /// The least weight of a bin on average.
 const LEAST_WEIGHT: f64 = 10.0;
 /// The strengths that are tried.
-const STRENGTHS: [f64; 4] = [32.0, 64.0, 128.0, 256.0];
+pub(super) const STRENGTHS: [f64; 4] = [32.0, 64.0, 128.0, 256.0];
 
 /// A tree with its strength chosen.
 #[derive(Debug, Clone)]

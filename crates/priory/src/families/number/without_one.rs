@@ -7,6 +7,7 @@
 //!
 //! How is said by each family in its own file: [`Fit::without_one`](super::family::Fit::without_one).
 
+use std::ops::Deref;
 use std::sync::Arc;
 
 use super::NumberStatistics;
@@ -18,8 +19,26 @@ pub(crate) type Own<'a> = Box<dyn Fn(usize, f64, f64) -> f64 + Send + Sync + 'a>
 /// A column and where it was read from, to be asked what is left of a class.
 #[derive(Clone)]
 pub(crate) struct WithoutOne<'a> {
-    pub(crate) statistics: &'a NumberStatistics,
+    pub(crate) statistics: Counted<'a>,
     pub(crate) column: Arc<NumberColumn>,
+}
+
+/// Statistics of a column: those of the model, or of a part of its numbers.
+#[derive(Clone)]
+pub(crate) enum Counted<'a> {
+    Borrowed(&'a NumberStatistics),
+    Shared(Arc<NumberStatistics>),
+}
+
+impl Deref for Counted<'_> {
+    type Target = NumberStatistics;
+
+    fn deref(&self) -> &NumberStatistics {
+        match self {
+            Counted::Borrowed(statistics) => statistics,
+            Counted::Shared(statistics) => statistics,
+        }
+    }
 }
 
 impl WithoutOne<'_> {

@@ -36,16 +36,19 @@ pub(crate) fn chosen_family(
     Ok(asked.unwrap_or(by_rule))
 }
 
-/// The statistics of the tokens that the settings keep. All totals are those of the tokens kept.
+/// The statistics of the tokens that the settings keep, and of none that only a judgement weighs. All totals are those of the tokens kept.
 pub(crate) fn limited<'a>(statistics: &'a TextStatistics, limits: &TextModel) -> Cow<'a, TextStatistics> {
     let tokens = statistics.tokens.len();
     let most = limits.most_tokens.map_or(tokens, |most| usize::try_from(most).unwrap_or(tokens)).min(tokens);
-    if most == tokens && limits.min_documents <= 0.0 {
+    let settings = &statistics.settings.tokens;
+    if most == tokens && limits.min_documents <= 0.0 && !settings.neighbours {
         return Cow::Borrowed(statistics);
     }
     let documents = |token: usize| statistics.counts.documents_without(token, 0.0);
-    let mut kept: Vec<usize> =
-        (0..tokens).filter(|&token| documents(token) >= limits.min_documents).collect();
+    let mut kept: Vec<usize> = (0..tokens)
+        .filter(|&token| !settings.is_beside_words(statistics.tokens.name(token)))
+        .filter(|&token| limits.min_documents <= 0.0 || documents(token) >= limits.min_documents)
+        .collect();
     if kept.len() > most {
         let information = Information::new(statistics);
         let mut ranked: Vec<(f64, usize)> =
@@ -64,7 +67,7 @@ pub(crate) fn limited<'a>(statistics: &'a TextStatistics, limits: &TextModel) ->
 }
 
 /// The totals of the tokens that are kept.
-fn retotalled(statistics: &TextStatistics) -> Tally {
+pub(super) fn retotalled(statistics: &TextStatistics) -> Tally {
     let classes = statistics.totals.classes();
     let one_to_one: Vec<usize> = (0..classes).collect();
     let mut totals = Tally::new(super::TOTALS, classes);

@@ -218,6 +218,11 @@ impl TextLikelihood {
         (tokens.collect(), self.base.clone())
     }
 
+    /// What all tokens add to each class by being absent: zero but for Bernoulli.
+    pub(crate) fn all_absent(&self) -> &[f64] {
+        &self.base
+    }
+
     /// What a token adds to each class: Bernoulli measures it from its absence.
     pub(crate) fn of_token(&self, id: usize, amount: f64) -> Vec<f64> {
         let mut logs: Vec<f64> = self.constant.iter().map(|constant| constant + self.default(id)).collect();

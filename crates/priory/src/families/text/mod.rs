@@ -10,6 +10,7 @@ pub(crate) mod estimate;
 pub(crate) mod likelihood;
 mod lists;
 pub(crate) mod precomputed;
+pub(crate) mod probability;
 mod rows;
 pub(crate) mod summary;
 pub(crate) mod table;
@@ -30,6 +31,9 @@ use table::TokenTable;
 
 /// More different tokens than this are refused: training would take some gigabytes.
 pub const MOST_TOKENS: usize = 1 << 23;
+
+/// If there are more with pairs of neighbours among them, pairs and punctuation are let go, which only a judgement weighs.
+pub(crate) const MOST_TOKENS_WITH_NEIGHBOURS: usize = 1 << 22;
 
 /// Limits of what is kept of a column.
 struct Limits {
@@ -86,6 +90,8 @@ pub(crate) struct TextStatistics {
     /// The event model and the pseudocount that [`choose::chosen_pseudocount`] has chosen for it from these counts.
     /// Copies share it as long as nobody changes them.
     pseudocount: Arc<OnceLock<(TextFamily, f64)>>,
+    /// Whether pairs of neighbours were let go, so that those of further documents are passed over.
+    pub(crate) lacks_neighbours: bool,
     known: Known,
     /// The batch that was counted last.
     by_token: ByToken,
@@ -147,6 +153,7 @@ impl TextStatistics {
             totals: Tally::new(TOTALS, 0),
             precomputed: None,
             pseudocount: Arc::default(),
+            lacks_neighbours: false,
             known: Known::default(),
             by_token: ByToken::default(),
         }
@@ -160,6 +167,34 @@ impl TextStatistics {
         batch: &Batch,
         classes: usize,
     ) {
+        if self.lacks_neighbours {
+            let words = column.without(|token| self.settings.tokens.passes_over(token));
+            return self.observe_all(&words, counted, batch, classes);
+        }
+        self.observe_all(column, counted, batch, classes);
+    }
+
+    /// Whether there are too many pairs of neighbours.
+    pub(crate) fn has_too_many_neighbours(&self) -> bool {
+        self.settings.tokens.neighbours && self.tokens.len() > MOST_TOKENS_WITH_NEIGHBOURS
+    }
+
+    /// Lets go of pairs of neighbours and of punctuation.
+    pub(crate) fn drop_neighbours(&mut self) {
+        if !self.settings.tokens.neighbours {
+            return;
+        }
+        let is_kept = |id: &usize| !self.settings.tokens.is_beside_words(self.tokens.name(*id));
+        let ids: Vec<usize> = (0..self.tokens.len()).filter(is_kept).collect();
+        let classes: Vec<usize> = (0..self.totals.classes()).collect();
+        let mut rest = self.select(&ids, &classes);
+        rest.totals = choose::retotalled(&rest);
+        rest.settings.tokens.neighbours = false;
+        rest.lacks_neighbours = true;
+        *self = rest;
+    }
+
+    fn observe_all(&mut self, column: &TextColumn, counted: &[CountedRow], batch: &Batch, classes: usize) {
         self.forget_choices();
         self.totals.grow(TOTALS, classes);
         self.known.begin(column);
@@ -293,6 +328,7 @@ impl TextStatistics {
             totals: self.totals.select(&every_total, classes),
             precomputed: self.precomputed.clone(),
             pseudocount: Arc::default(),
+            lacks_neighbours: self.lacks_neighbours,
             known: Known::default(),
             by_token: ByToken::default(),
         }

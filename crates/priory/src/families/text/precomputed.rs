@@ -32,6 +32,9 @@ pub(crate) struct Precomputed {
     /// Normalized complement: for each class, what a document's sum is multiplied by.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) scale: Vec<f64>,
+    /// Where the tokens are weighed by a judgement: how many documents the tokens of each band have in each class.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) masses: Vec<f64>,
 }
 
 fn first_revision() -> u32 {
@@ -50,9 +53,23 @@ const MOST_SCALE: f64 = 1e30;
 impl Precomputed {
     /// `None` if a document's own tokens are not enough to score it (some tokens are not kept, or some counts have
     /// rounding errors beside the table), or if the settings do not fit the counts.
-    pub(crate) fn new(statistics: &TextStatistics, settings: &Settings, column: &str) -> Option<Self> {
+    pub(crate) fn new(
+        statistics: &TextStatistics,
+        settings: &Settings,
+        column: &str,
+        masses: Vec<f64>,
+    ) -> Option<Self> {
         let limits = &settings.text;
         if limits.most_tokens.is_some() || limits.min_documents > 0.0 || !statistics.counts.is_plain() {
+            return None;
+        }
+        // A textbook model passes over some tokens, and a judged one needs nothing else.
+        if !masses.is_empty() {
+            let (tokens, pseudocount) = (statistics.tokens.len() as u64, None);
+            let (absent, scale) = (Vec::new(), Vec::new());
+            return Some(Precomputed { revision: REVISION, tokens, pseudocount, absent, scale, masses });
+        }
+        if statistics.settings.tokens.neighbours {
             return None;
         }
         let estimate = TextEstimate::new(statistics, settings, column).ok()?;
@@ -72,7 +89,7 @@ impl Precomputed {
             _ => Vec::new(),
         };
         let tokens = statistics.tokens.len() as u64;
-        let whole = Precomputed { revision: REVISION, tokens, pseudocount, absent, scale };
+        let whole = Precomputed { revision: REVISION, tokens, pseudocount, absent, scale, masses };
         whole.is_plausible().then_some(whole)
     }
 
@@ -94,6 +111,10 @@ impl Precomputed {
         let Ok(family) = chosen_family(settings, column, text.settings.tokens.style, classes) else {
             return false;
         };
+        if !self.masses.is_empty() {
+            return self.revision == REVISION
+                && self.masses.iter().all(|mass| mass.is_finite() && *mass >= 0.0);
+        }
         let expected = |of: TextFamily| if family == of { classes } else { 0 };
         self.revision == REVISION
             && self.is_plausible()
