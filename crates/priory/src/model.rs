@@ -28,7 +28,7 @@ use crate::statistics::{Statistics, check_prior, resolve};
 /// A frozen naive Bayes model. It is derived from [`Statistics`] and never edited.
 #[derive(Debug, Clone)]
 pub struct Model {
-    schema: Schema,
+    schema: Arc<Schema>,
     settings: Settings,
     /// The settings with everything worked out that takes more than one column to know.
     resolved: Settings,
@@ -133,7 +133,8 @@ impl Model {
                 *column = columns.binary_search(column).expect("the columns of all factors are there");
             }
         }
-        self.schema.columns = columns.iter().map(|&column| self.schema.columns[column].clone()).collect();
+        let used = columns.iter().map(|&column| self.schema.columns[column].clone()).collect();
+        Arc::make_mut(&mut self.schema).columns = used;
         self
     }
 

@@ -2,6 +2,7 @@
 
 pub use crate::decay::HalfLife;
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use crate::batch::{Batch, MISSING};
 use crate::decay::Decay;
@@ -44,7 +45,8 @@ pub const MOST_COUNTS: usize = 1 << 27;
 /// ```
 #[derive(Debug, Clone)]
 pub struct Statistics {
-    pub(crate) schema: Schema,
+    /// Shared: a table may have many thousands of columns, and every thread has statistics of its own.
+    pub(crate) schema: Arc<Schema>,
     pub(crate) rows: u64,
     pub(crate) classes: Vocabulary,
     /// One row: the weight of each class.
@@ -63,12 +65,16 @@ pub struct Statistics {
 impl Statistics {
     /// Statistics of no rows.
     pub fn empty(schema: &Schema) -> Self {
+        Statistics::of_no_rows(Arc::new(schema.clone()))
+    }
+
+    fn of_no_rows(schema: Arc<Schema>) -> Self {
         Statistics {
-            schema: schema.clone(),
             rows: 0,
             classes: Vocabulary::default(),
             class_weight: Tally::new(1, 0),
-            factors: FamilyStatistics::for_schema(schema),
+            factors: FamilyStatistics::for_schema(&schema),
+            schema,
             on_grid: None,
             sample: None,
             decay: None,
@@ -91,7 +97,7 @@ impl Statistics {
     pub fn empty_like(&self) -> Self {
         let on_grid = self.on_grid.as_ref().map(|on_grid| Box::new(OnGrid::empty(on_grid.grid.clone())));
         let sample = self.sample.as_ref().map(|_| Box::new(RowSample::new(&self.schema)));
-        Statistics { on_grid, sample, ..Statistics::empty(&self.schema) }
+        Statistics { on_grid, sample, ..Statistics::of_no_rows(Arc::clone(&self.schema)) }
     }
 
     /// What the columns are.
@@ -275,7 +281,7 @@ impl Statistics {
         if self.schema.has_neighbours() {
             self.is_settled = false;
             self.factors.iter_mut().for_each(FamilyStatistics::drop_neighbours);
-            self.schema.drop_neighbours();
+            Arc::make_mut(&mut self.schema).drop_neighbours();
         }
     }
 
@@ -386,7 +392,7 @@ impl Statistics {
         let is_complete = |on_grid: &&OnGrid| on_grid.grid.columns.iter().all(|own| is_used(own.column));
         let on_grid = self.on_grid.as_deref().filter(is_complete).cloned();
         Statistics {
-            schema: self.schema.only(columns),
+            schema: Arc::new(self.schema.only(columns)),
             rows: self.rows,
             classes: self.classes.clone(),
             class_weight: self.class_weight.clone(),

@@ -53,6 +53,8 @@ pub(crate) fn run(args: &TrainArgs, threads: usize) -> Result<()> {
         statistics.check_size()?;
         skipped += part_skipped;
     }
+    // Of a table of many thousands of columns, statistics take much memory even while they are empty.
+    drop(empty);
     understood.check(&statistics, input)?;
     statistics.settle();
     let mut learnt = Learnt::new(statistics, settings);

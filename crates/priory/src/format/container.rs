@@ -5,9 +5,10 @@
 //! spaces after the header and by sections called `pad.…`; the last section, `checksums`, holds the CRC-32 of the
 //! header and of every block of 64 KiB of every section.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::fmt;
 use std::io::{self, BufWriter, Write};
+use std::{fmt, iter};
 
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde::ser::{SerializeMap, Serializer};
@@ -133,28 +134,16 @@ impl Entry {
 pub(crate) fn write(
     out: &mut impl Write,
     metadata: &BTreeMap<&str, String>,
-    sections: Vec<Section>,
+    sections: &[Section],
 ) -> io::Result<()> {
-    let sections = padded(sections);
-    let mut entries: Vec<(&str, Entry)> = Vec::with_capacity(sections.len() + 1);
-    let mut end = 0;
-    for section in &sections {
-        let data_offsets = (end, end + section.bytes.len());
-        end = data_offsets.1;
-        let entry = Entry { dtype: section.kind, shape: section.shape.clone(), data_offsets };
-        entries.push((&section.name, entry));
-    }
-    let checksums = 1 + sections.iter().map(|section| section.bytes.len().div_ceil(BLOCK)).sum::<usize>();
-    let data_offsets = (end, end + 4 * checksums);
-    entries.push((CHECKSUMS, Entry { dtype: ElementKind::U32, shape: vec![checksums], data_offsets }));
-
-    let header = header(metadata, &entries);
+    let header = header(metadata, sections);
     let mut sums = vec![crc32fast::hash(&header)];
     // There may be thousands of sections of a few bytes each.
     let mut out = BufWriter::with_capacity(BLOCK, out);
     out.write_all(&header)?;
-    for section in &sections {
-        for block in section.bytes.chunks(BLOCK) {
+    drop(header);
+    for piece in pieces(sections) {
+        for block in piece.bytes.chunks(BLOCK) {
             sums.push(crc32fast::hash(block));
             out.write_all(block)?;
         }
@@ -163,26 +152,46 @@ pub(crate) fn write(
     out.flush()
 }
 
+/// A section, or the padding behind it.
+struct Piece<'a> {
+    name: Cow<'a, str>,
+    kind: ElementKind,
+    shape: Cow<'a, [usize]>,
+    bytes: &'a [u8],
+}
+
 /// The sections with padding between them, so that each starts at a multiple of the alignment.
-fn padded(sections: Vec<Section>) -> Vec<Section> {
-    let mut all = Vec::with_capacity(2 * sections.len());
-    let mut end = 0_usize;
-    for section in sections {
+///
+/// They are handed out one by one instead of in a list: a table may have hundreds of thousands of columns, each with several
+/// sections.
+fn pieces(sections: &[Section]) -> impl Iterator<Item = Piece<'_>> {
+    let (mut end, mut position) = (0_usize, 0_usize);
+    sections.iter().flat_map(move |section| {
         end += section.bytes.len();
-        all.push(section);
+        position += 1;
         let gap = end.next_multiple_of(ALIGNMENT) - end;
-        if gap > 0 {
-            all.push(Section::bytes(format!("{PADDING}{}", all.len()), vec![0; gap]));
-            end += gap;
-        }
-    }
-    all
+        let padding = (gap > 0).then(|| Piece {
+            name: Cow::Owned(format!("{PADDING}{position}")),
+            kind: ElementKind::U8,
+            shape: Cow::Owned(vec![gap]),
+            bytes: &[0; ALIGNMENT][..gap],
+        });
+        end += gap;
+        position += usize::from(gap > 0);
+        let section = Piece {
+            name: Cow::Borrowed(&section.name),
+            kind: section.kind,
+            shape: Cow::Borrowed(&section.shape),
+            bytes: &section.bytes,
+        };
+        iter::once(section).chain(padding)
+    })
 }
 
 /// The length and the JSON, filled up with spaces.
-fn header(metadata: &BTreeMap<&str, String>, entries: &[(&str, Entry)]) -> Vec<u8> {
+fn header(metadata: &BTreeMap<&str, String>, sections: &[Section]) -> Vec<u8> {
     let mut header = vec![0; 8];
-    write_json(&mut header, metadata, entries).expect("names are strings, and memory takes everything");
+    write_json(&mut header, metadata, sections).expect("names are strings, and memory takes everything");
     header.resize(header.len().next_multiple_of(ALIGNMENT), b' ');
     let length = header.len() as u64 - 8;
     header[..8].copy_from_slice(&length.to_le_bytes());
@@ -193,14 +202,23 @@ fn header(metadata: &BTreeMap<&str, String>, entries: &[(&str, Entry)]) -> Vec<u
 fn write_json(
     out: &mut Vec<u8>,
     metadata: &BTreeMap<&str, String>,
-    entries: &[(&str, Entry)],
+    sections: &[Section],
 ) -> serde_json::Result<()> {
     let mut serializer = serde_json::Serializer::new(out);
     let mut object = serializer.serialize_map(None)?;
     object.serialize_entry(METADATA, metadata)?;
-    for (name, entry) in entries {
-        object.serialize_entry(name, entry)?;
+    let mut end = 0;
+    let mut checksums = 1;
+    for piece in pieces(sections) {
+        let data_offsets = (end, end + piece.bytes.len());
+        let entry = Entry { dtype: piece.kind, shape: piece.shape.into_owned(), data_offsets };
+        object.serialize_entry(&piece.name, &entry)?;
+        end = data_offsets.1;
+        checksums += piece.bytes.len().div_ceil(BLOCK);
     }
+    let data_offsets = (end, end + 4 * checksums);
+    let entry = Entry { dtype: ElementKind::U32, shape: vec![checksums], data_offsets };
+    object.serialize_entry(CHECKSUMS, &entry)?;
     object.end()
 }
 

@@ -16,6 +16,7 @@ mod text;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
+use std::sync::Arc;
 
 use container::{Container, Section, refused};
 pub use layout::FileParts;
@@ -74,7 +75,7 @@ pub(crate) fn write(out: &mut impl Write, learnt: &Learnt) -> io::Result<()> {
     if !derived.is_empty() {
         metadata.insert(DERIVED, json(&derived));
     }
-    container::write(out, &metadata, sections)
+    container::write(out, &metadata, &sections)
 }
 
 /// A number that follows from all that was counted, and from nothing else: not from how it was written.
@@ -84,7 +85,9 @@ pub(crate) fn fingerprint(statistics: &Statistics) -> u64 {
         let plain = statistics.to_mut();
         let young = plain.decay.as_mut().and_then(|decay| decay.young.as_mut());
         let schemas = young.map(|young| &mut young.schema).into_iter().chain([&mut plain.schema]);
-        schemas.flat_map(|schema| &mut schema.columns).for_each(|column| column.written = None);
+        schemas
+            .flat_map(|schema| &mut Arc::make_mut(schema).columns)
+            .for_each(|column| column.written = None);
     }
     let (metadata, sections) = counted(&statistics).expect("memory takes everything");
     let mut fingerprint = fnv1a(&[]);
@@ -118,7 +121,7 @@ fn counted(statistics: &Statistics) -> io::Result<(BTreeMap<&'static str, String
             let mut frame = frame(young);
             frame.insert("settings", json(&Settings::default()));
             let mut file = Vec::new();
-            container::write(&mut file, &frame, self::sections(young))?;
+            container::write(&mut file, &frame, &self::sections(young))?;
             sections.push(Section::bytes(YOUNG, file));
         }
     }
@@ -134,7 +137,7 @@ fn frame(statistics: &Statistics) -> BTreeMap<&'static str, String> {
     BTreeMap::from([
         (VERSION_KEY, VERSIONS[0].to_owned()),
         ("rows", statistics.rows.to_string()),
-        ("schema", json(&statistics.schema)),
+        ("schema", json(statistics.schema())),
     ])
 }
 
@@ -237,7 +240,7 @@ fn read_frame(file: &mut Container<'_>) -> Result<(Statistics, Settings)> {
     let factors = FamilyStatistics::for_schema(&schema);
     Ok((
         Statistics {
-            schema,
+            schema: Arc::new(schema),
             rows,
             classes,
             class_weight,
