@@ -93,6 +93,13 @@ pub(crate) struct TableArgs {
     /// A column that says how much each row counts, for example `--weight copies`
     #[arg(long, value_name = "COLUMN")]
     pub(crate) weight: Option<String>,
+    /// A column that says which rows depend on each other, for example `--group customer`
+    ///
+    /// Rows of one customer, thread or patient know of each other, and a model that is tested on some of them after it has learnt
+    /// others looks better than it is. Whole groups are held out of the fit of a judgement, and put into the folds of an evaluation.
+    /// The column is no feature. `--group folder` groups documents by the folder above that of their class.
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) group: Option<String>,
     /// Columns to leave out, for example `--ignore id,name`
     ///
     /// A column with a comma in its name is named by itself: `--ignore "name, first" --ignore id`

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
-use priory::text::{Cjk, StopWords, TermFrequency, TextSettings, TokenStyle, WordNgrams};
+use priory::text::{CharacterNgrams, Cjk, StopWords, TermFrequency, TextSettings, TokenStyle, WordNgrams};
 use priory::{Kind, Schema, words};
 use priory_input::text::TextChoices;
 
@@ -20,6 +20,11 @@ pub(crate) struct TextArgs {
     /// How many neighbouring words make up a token, for example `--ngrams 1-2` [default: 1]
     #[arg(long, value_name = "MIN-MAX", value_parser = words::ngrams)]
     pub(crate) ngrams: Option<WordNgrams>,
+    /// Runs of so many characters inside words are weighed as well, for short or misspelt text, for example `--characters 3-5`
+    ///
+    /// They are counted beside the words and pairs of a judged model. Of textbook models, `--tokens characters:3-5` is the counterpart.
+    #[arg(long, value_name = "MIN-MAX", value_parser = words::characters)]
+    pub(crate) characters: Option<CharacterNgrams>,
     /// Words that are left out: english, or a file with one word per line, for example `--stop-words english`
     #[arg(long, value_name = "WORDS")]
     pub(crate) stop_words: Option<String>,
@@ -86,6 +91,7 @@ impl TextArgs {
         let choices = TextChoices {
             tokens: self.tokens.unwrap_or_default(),
             ngrams: self.ngrams.unwrap_or_default(),
+            characters: self.characters,
             stop_words,
             stem: self.stem.clone(),
             keep_case: self.keep_case,

@@ -67,6 +67,7 @@ impl Understood {
         let hints = Hints {
             target: target.clone(),
             weight: args.weight.clone(),
+            group: args.group.clone(),
             missing,
             decimal: args.decimal,
             bins: args.bins,
@@ -141,16 +142,17 @@ pub(crate) fn named_columns(named: &[String], header: &[String]) -> Vec<String> 
 
 /// Refuses what is said of a column that is no feature.
 fn check_roles(target: &str, ignored: &[String], args: &TableArgs) -> Result<()> {
-    let is_feature = |name: &str| name != target && args.weight.as_deref() != Some(name);
+    let is_feature =
+        |name: &str| name != target && ![&args.weight, &args.group].iter().any(|role| role.as_deref() == Some(name));
     if let Some(name) = ignored.iter().find(|name| !is_feature(name)) {
-        bail!("--ignore {name}: this column is the target or the weight, which cannot be left out");
+        bail!("--ignore {name}: this column is the target, the weight or the group, which cannot be left out");
     }
     let is_class = Meaning::Kept(Kind::Category, None);
     let is_said =
         |choice: &&AsChoice| choice.column == target && choice.meaning == is_class && args.bins.is_none();
     let others = args.kinds.iter().filter(|choice| !is_feature(&choice.column));
     if let Some(choice) = others.into_iter().find(|choice| !is_said(choice)) {
-        bail!("--as {}=…: this column is the target or the weight, and no feature", choice.column);
+        bail!("--as {}=…: this column is the target, the weight or the group, and no feature", choice.column);
     }
     Ok(())
 }
@@ -187,10 +189,10 @@ pub(crate) fn short_list(names: &[&str]) -> String {
 fn read(path: &Path, args: &TableArgs) -> Result<Understood> {
     let name = path.display();
     let spoken_of = args.weight.is_some() || args.missing.is_some() || args.decimal.is_some();
-    let spoken_of = spoken_of || args.bins.is_some();
+    let spoken_of = spoken_of || args.bins.is_some() || args.group.is_some();
     if spoken_of || !args.ignore.is_empty() || !args.kinds.is_empty() {
         bail!(
-            "--schema says all about the columns; --weight, --missing, --decimal, --bins, --ignore and --as cannot be given with it"
+            "--schema says all about the columns; --weight, --group, --missing, --decimal, --bins, --ignore and --as cannot be given with it"
         );
     }
     if args.text.is_given()? {

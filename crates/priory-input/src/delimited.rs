@@ -43,6 +43,9 @@ impl TextParser for DelimitedParser {
         let text = checked_text(&block[..end], &self.records, name, header)?;
         batch.rows = self.records.rows();
         self.fill_categories(text, self.plan.target, &mut batch.classes);
+        if plan.group.is_some() {
+            self.fill_categories(text, plan.group, &mut batch.groups);
+        }
         for (feature, (column, &position)) in batch.columns.iter_mut().zip(&plan.features).enumerate() {
             match column {
                 BatchColumn::Category(column) if plan.written[feature].is_none() => {

@@ -27,6 +27,8 @@ pub(crate) const CLASS: &str = "class";
 pub(crate) const TEXT: &str = "text";
 /// The column that only passes through: where a document lies.
 pub(crate) const PATH: &str = "path";
+/// What groups documents by the folder above that of their class, such as that of a user or a year.
+pub(crate) const FOLDER: &str = "folder";
 
 /// A larger document is refused, as a longer row of a table is.
 const LARGEST: usize = 64 << 20;
@@ -321,6 +323,12 @@ pub(crate) fn adopted(header: &[String], schema: &Schema) -> Vec<String> {
     header.iter().map(named).collect()
 }
 
+/// Where the folder of the class of a document lies: `2005/may` of `2005/may/spam/17`.
+fn folder_of(path: &str) -> Option<&str> {
+    let (folder, _) = path.rsplit_once('/')?;
+    folder.rsplit_once('/').map(|(above, _)| above)
+}
+
 /// Fills batches with documents.
 pub(crate) struct DocumentParser {
     plan: Arc<Plan>,
@@ -382,6 +390,12 @@ impl DocumentParser {
                 .push(class.filter(|class| position.is_some_and(is_class) && !plan.missing.contains(class)));
         };
         push_class(&mut batch.classes, plan.target);
+        match plan.group {
+            None => {}
+            Some(position) if is_class(position) => batch.groups.push(class),
+            Some(position) if position >= plan.header.len() => batch.groups.push(path.and_then(folder_of)),
+            Some(_) => batch.groups.push(Some(&String::from_utf8_lossy(document))),
+        }
         for (feature, (column, &position)) in batch.columns.iter_mut().zip(&plan.features).enumerate() {
             match column {
                 BatchColumn::Category(column) => push_class(column, position),

@@ -262,6 +262,9 @@ impl TextParser for JsonParser {
         let text = checked_text(&plan.name, block)?;
         let flaw = self.scan(text, batch);
         self.fill_categories(text, plan.target, None, batch.rows, &mut batch.classes)?;
+        if plan.group.is_some() {
+            self.fill_categories(text, plan.group, None, batch.rows, &mut batch.groups)?;
+        }
         for (feature, (column, &position)) in batch.columns.iter_mut().zip(&plan.features).enumerate() {
             match column {
                 BatchColumn::Text(column) => {

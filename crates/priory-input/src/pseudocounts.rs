@@ -26,7 +26,9 @@ pub fn read_pseudocounts(table: Table) -> Result<Pseudocounts> {
     table.column("key", "value")?;
     let columns = ["column", "value", amount].map(|name| Column::new(name, Kind::Category)).to_vec();
     // Nothing is missing here: `?` or `NA` may be the very value that a pseudocount is for.
-    let schema = Schema { target: String::new(), bins: None, weight: None, missing: Vec::new(), columns };
+    let (weight, group) = (None, None);
+    let schema =
+        Schema { target: String::new(), bins: None, weight, group, missing: Vec::new(), columns };
     let mut pseudocounts = Pseudocounts::default();
     let mut batches = table.batches(&schema, Purpose::Scoring)?;
     let mut batch = batches.reader().empty_batch();

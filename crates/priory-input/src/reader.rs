@@ -33,9 +33,10 @@ pub(crate) struct Plan {
     pub(crate) name: String,
     pub(crate) purpose: Purpose,
     pub(crate) header: Vec<String>,
-    /// The positions of the target, the weight and the features, as far as they are to be read.
+    /// The positions of the target, the weight, the group and the features, as far as they are to be read.
     pub(crate) target: Option<usize>,
     pub(crate) weight: Option<usize>,
+    pub(crate) group: Option<usize>,
     pub(crate) features: Vec<Option<usize>>,
     /// The intervals that are the classes, if the target is a number.
     bins: Option<(Bins, Vec<f64>, Vec<String>)>,
@@ -64,13 +65,16 @@ impl Plan {
         // A table may have a million columns, so a linear search for each would be too slow.
         let positions: HashMap<&str, usize> = header.iter().map(String::as_str).zip(0..).collect();
         let find = |name: &str| positions.get(name).copied();
-        let (mut target, mut weight) = (None, None);
+        let (mut target, mut weight, mut group) = (None, None, None);
         if purpose != Purpose::Scoring {
             target = Some(table.column("target", &schema.target)?);
             weight = match &schema.weight {
                 Some(name) if purpose == Purpose::Learning => Some(table.column("weight", name)?),
                 name => name.as_ref().and_then(|name| find(name)),
             };
+        }
+        if let Some(name) = schema.group.as_ref().filter(|_| purpose == Purpose::Learning) {
+            group = Some(table.group(name)?);
         }
         let features: Vec<Option<usize>> =
             schema.columns.iter().map(|column| find(column.source())).collect();
@@ -91,7 +95,7 @@ impl Plan {
         });
         let tokenizers = tokenizers.collect::<Result<_>>()?;
         let mut known = vec![false; header.len()];
-        let others = [Some(&schema.target), schema.weight.as_ref()];
+        let others = [Some(&schema.target), schema.weight.as_ref(), schema.group.as_ref()];
         let others = others.into_iter().flatten().filter_map(|name| find(name));
         others.chain(features.iter().flatten().copied()).for_each(|position| known[position] = true);
         let surplus = header.iter().zip(&known).filter(|(_, known)| !**known);
@@ -102,6 +106,7 @@ impl Plan {
             header: header.to_vec(),
             target,
             weight,
+            group,
             features,
             bins: schema
                 .bins
@@ -241,7 +246,7 @@ impl Plan {
     /// The columns of the table that are read, from the first to the last.
     pub(crate) fn wanted(&self) -> Vec<usize> {
         let features = self.features.iter().copied().flatten();
-        let roles = [self.target, self.weight].into_iter().flatten();
+        let roles = [self.target, self.weight, self.group].into_iter().flatten();
         let mut wanted: Vec<usize> = roles.chain(features).chain(self.kept.iter().copied()).collect();
         wanted.sort_unstable();
         wanted.dedup();

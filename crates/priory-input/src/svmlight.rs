@@ -161,11 +161,15 @@ impl TextParser for SvmlightParser {
 impl SvmlightParser {
     /// What every row has that says nothing else.
     fn fill_zeros(&self, rows: usize, batch: &mut Batch) {
-        let Batch { classes, columns, weights, .. } = batch;
+        let Batch { classes, columns, weights, groups, .. } = batch;
         classes.codes.resize(rows, MISSING);
         if self.plan.target.is_some_and(|position| position > 0) {
             let zero = classes.values.intern("0") as u32 + 1;
             classes.codes.fill(zero);
+        }
+        if self.plan.group.is_some() {
+            let zero = groups.values.intern("0") as u32 + 1;
+            groups.codes.resize(rows, zero);
         }
         if self.plan.weight.is_some() {
             weights.resize(rows, 0.0);
@@ -239,6 +243,9 @@ impl SvmlightParser {
             let missing = plan.missing.contains(value);
             let classes = &mut batch.classes;
             classes.codes[row] = if missing { MISSING } else { classes.values.intern(value) as u32 + 1 };
+        }
+        if plan.group == Some(position) {
+            batch.groups.codes[row] = batch.groups.values.intern(value) as u32 + 1;
         }
         if plan.weight == Some(position) {
             let weight = value.parse().map_err(|_| plan.bad_weight(row, position, value))?;

@@ -12,7 +12,7 @@ use priory::Schema;
 #[cfg(feature = "arrow")]
 use crate::arrow::{ArrowRows, ArrowStream, ParquetFile, RecordBatches};
 use crate::delimiter::CANDIDATES;
-use crate::documents::{CLASS, Files, PATH, TEXT, adopted};
+use crate::documents::{CLASS, FOLDER, Files, PATH, TEXT, adopted};
 use crate::error::{Error, Result, shown, shown_list};
 use crate::format::{Encoding, Opening, ReadOptions, extension, likely_format};
 use crate::input::Input;
@@ -329,6 +329,15 @@ impl Table {
         Ok(())
     }
 
+    /// Where the column is that says which rows depend on each other. Documents that are files have the folder above that of
+    /// their class, which is no column, but stands behind the last.
+    pub(crate) fn group(&self, name: &str) -> Result<usize> {
+        match self.has_paths() && name == FOLDER {
+            true => Ok(self.header.len()),
+            false => self.column("group", name),
+        }
+    }
+
     pub(crate) fn kept(&self) -> &[usize] {
         &self.kept
     }
@@ -370,7 +379,7 @@ impl Table {
     /// twice: nobody could say which is meant.
     pub fn column(&self, role: &'static str, column: &str) -> Result<usize> {
         let is_double = self.renamed.iter().any(|(name, _)| name == column);
-        if is_double && matches!(role, "target" | "weight") {
+        if is_double && matches!(role, "target" | "weight" | "group") {
             return Err(Error::DuplicateColumn { name: self.name().into(), role, column: shown(column) });
         }
         let found = self.header.iter().position(|name| name == column);

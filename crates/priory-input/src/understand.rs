@@ -29,6 +29,8 @@ pub struct Hints {
     pub target: String,
     /// The column with the weights of the rows, if there is one.
     pub weight: Option<String>,
+    /// The column that says which rows depend on each other, if there is one.
+    pub group: Option<String>,
     /// The spellings of missing.
     pub missing: Vec<String>,
     /// The decimal mark of numbers, if it is known.
@@ -71,6 +73,7 @@ impl Understood {
                 target: hints.target.clone(),
                 bins: None,
                 weight: hints.weight.clone(),
+                group: hints.group.clone(),
                 missing: hints.missing.clone(),
                 columns: Vec::new(),
             },
@@ -80,7 +83,7 @@ impl Understood {
         let habits = habits(&sample, hints, understood.schema.knows_missing_words());
         understood.schema.bins = target_bins(&sample, hints, &habits)?;
         for (i, name) in sample.names.iter().enumerate() {
-            if *name == hints.target || Some(name) == hints.weight.as_ref() {
+            if *name == hints.target || [&hints.weight, &hints.group].contains(&&Some(name.clone())) {
                 continue;
             }
             match meaning(name, &hints.meanings) {
@@ -208,6 +211,9 @@ fn check_names(table: &Table, hints: &Hints) -> Result<(), Error> {
     table.column("target", &hints.target)?;
     if let Some(name) = &hints.weight {
         table.column("weight", name)?;
+    }
+    if let Some(name) = &hints.group {
+        table.group(name)?;
     }
     for (name, _) in hints.meanings.iter().filter(|(name, _)| name != EVERY_COLUMN) {
         table.column("feature", name)?;

@@ -34,7 +34,7 @@ pub(crate) fn judging(choices: &Bound<'_, PyDict>) -> PyResult<Judging> {
 pub(crate) fn understand(
     look: &PyTable,
     target: String,
-    weight: Option<String>,
+    (weight, group): (Option<String>, Option<String>),
     choices: &Bound<'_, PyDict>,
 ) -> PyResult<(priory::Schema, Settings)> {
     let wrong = |what: String| PyValueError::new_err(what);
@@ -47,6 +47,7 @@ pub(crate) fn understand(
     let hints = Hints {
         target,
         weight,
+        group,
         missing: missing.unwrap_or_else(|| priory::schema::MISSING_SPELLINGS.map(String::from).to_vec()),
         decimal: meant(choices, "decimal", words::decimal)?,
         bins: meant(choices, "bins", words::bins)?,
@@ -83,6 +84,7 @@ fn text_choices(choices: &Bound<'_, PyDict>) -> PyResult<TextChoices> {
     Ok(TextChoices {
         tokens: meant(choices, "tokens", words::token_style)?.unwrap_or_default(),
         ngrams: meant(choices, "ngrams", words::ngrams)?.unwrap_or_default(),
+        characters: meant(choices, "characters", words::characters)?,
         stop_words,
         stem: chosen(choices, "stem")?,
         keep_case: chosen(choices, "lowercase")? == Some(false),

@@ -92,10 +92,11 @@ impl Learnt {
         table: &PyTable,
         target: String,
         weight: Option<String>,
+        group: Option<String>,
         choices: &Bound<'_, PyDict>,
     ) -> PyResult<Self> {
         let judging = judging(choices)?;
-        let (schema, settings) = understand(look, target, weight, choices)?;
+        let (schema, settings) = understand(look, target, (weight, group), choices)?;
         let mut empty = judging.start(&schema);
         if let Some(rows) = chosen(choices, "half_life")? {
             empty.set_half_life(rows).map_err(of_core)?;
@@ -288,11 +289,11 @@ impl Snapshot {
         self.0.learnt.statistics.rows()
     }
 
-    /// The target, the column of weights, and of each feature its name and kind.
-    fn schema(&self) -> (String, Option<String>, Vec<(String, &'static str)>) {
+    /// The target, the columns of weights and of groups, and of each feature its name and kind.
+    fn schema(&self) -> (String, Option<String>, Option<String>, Vec<(String, &'static str)>) {
         let schema = self.0.learnt.statistics.schema();
         let columns = schema.columns.iter().map(|column| (column.name.clone(), column.word()));
-        (schema.target.clone(), schema.weight.clone(), columns.collect())
+        (schema.target.clone(), schema.weight.clone(), schema.group.clone(), columns.collect())
     }
 
     /// The names of the columns of a table that are used.

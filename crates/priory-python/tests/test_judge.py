@@ -160,3 +160,45 @@ def test_parts_of_a_stream_are_not_judged_until_all_is_there():
     model = NaiveBayes().partial_fit(X[:100], y[:100]).partial_fit(X[100:], y[100:])
     assert "judgement" not in model.show()
     assert model.judge_again(X, y) == NaiveBayes().fit(X, y)
+
+
+def visits():
+    """Customers whose habits say nothing but who they are."""
+    random = np.random.default_rng(3)
+    buys, habit = random.integers(0, 2, 40), random.integers(0, 300, 40)
+    customer = np.repeat(np.arange(40), 8)
+    mood = np.where(random.random(320) < 0.7, buys[customer], 1 - buys[customer])
+    X = pd.DataFrame({"habit": [f"h{h}" for h in habit[customer]], "mood": [f"m{m}" for m in mood]})
+    return X, np.array(["no", "yes"])[buys[customer]], customer
+
+
+def test_groups_are_left_out_together(tmp_path, program):  # noqa: F811
+    X, y, customer = visits()
+    model = NaiveBayes().fit(X, pd.Series(y, name="buys"), groups=customer)
+    model.save(tmp_path / "python.priory")
+    X.assign(buys=y, group=[str(c) for c in customer]).to_csv(tmp_path / "t.csv", index=False)
+    program("train", tmp_path / "t.csv", "--target", "buys", "--group", "group", "-o", tmp_path / "shell.priory")
+    assert (tmp_path / "python.priory").read_bytes() == (tmp_path / "shell.priory").read_bytes()
+    known, new = NaiveBayes().evaluate(X, y), NaiveBayes().evaluate(X, y, groups=customer)
+    assert known["log_loss"] + 0.1 < new["log_loss"]
+    before = model.to_bytes() if hasattr(model, "to_bytes") else (tmp_path / "python.priory").read_bytes()
+    model.partial_fit(X[:9], y[:9], groups=customer[:9]).forget(X[:9], y[:9], groups=customer[:9])
+    model.save(tmp_path / "again.priory")
+    assert (tmp_path / "again.priory").read_bytes() == before
+    model.judge_again(X, y, groups=customer).save(tmp_path / "again.priory")
+    assert (tmp_path / "again.priory").read_bytes() == before
+
+
+def test_groups_that_say_nothing_are_refused_or_stand_alone():
+    X, y, customer = visits()
+    with pytest.raises(ValueError, match="no groups"):
+        NaiveBayes().fit(X, y).partial_fit(X, y, groups=customer)
+    with pytest.raises(ValueError, match="choose folds"):
+        NaiveBayes().evaluate(X, y, groups=customer, leave_one_out=True)
+    with pytest.raises(ValueError, match="inconsistent"):
+        NaiveBayes().fit(X, y, groups=customer[:5])
+    alone = NaiveBayes().evaluate(X, y, groups=[None, float("nan")] * 160)
+    assert alone["rows"] == 320
+    documents = [f"{habit} {mood}" for habit, mood in X.to_numpy()]
+    known, new = TextNB().evaluate(documents, y), TextNB(characters="3-5").evaluate(documents, y, groups=customer)
+    assert known["log_loss"] < new["log_loss"]

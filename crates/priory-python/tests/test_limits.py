@@ -74,7 +74,7 @@ def test_where_sparse_rows_begin_is_looked_up_once():
     parts[0][:] = -1  # of no more use, once it was looked at
     y = _priory.Column.of_classes(["x", "y"], np.tile(np.arange(2, dtype=np.uint32), 100_000))
     look = _priory.Table.from_sparse((X.indptr, X.indices, X.data, 4), list("abcd")).beside("class", y)
-    learnt = _priory.Learnt.learn(look, table.beside("class", y), "class", None, {})
+    learnt = _priory.Learnt.learn(look, table.beside("class", y), "class", None, None, {})
     assert learnt.now().rows() == 200_000
 
 

@@ -22,7 +22,7 @@ OTHERWISE = {
     # None, the default, says so.
     "most-probable": "threshold",
 }
-ARGUMENTS = {"target": "y", "weight": "sample_weight"}
+ARGUMENTS = {"target": "y", "weight": "sample_weight", "group": "groups"}
 FOR_FILES = {
     *{"schema", "delimiter", "comment", "no-header", "encoding", "input-format", "columns", "documents", "document", "class"},
     *{"output", "format", "reliability", "threads", "help", "version", "dry-run"},

@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::features::Features;
 use crate::format::{self, FileParts};
 use crate::interval::Intervals;
-use crate::judgement::{Judgement, JudgementSummary, Judging, Tier, judged};
+use crate::judgement::{Judgement, JudgementSummary, Judging, ONE_GROUP, Tier, judged};
 use crate::leave_one_out::LeaveOneOut;
 use crate::model::Model;
 use crate::report::Summary;
@@ -179,8 +179,13 @@ impl Learnt {
                 None => Ok(None),
             };
         }
+        let has_groups = self.statistics.has_groups_to_leave_out();
+        let chosen = judging.tier(&self.statistics, &self.settings);
         let sample = self.statistics.sample.take();
-        let Some(tier) = judging.tier(&self.statistics, &self.settings) else { return Ok(None) };
+        let Some(tier) = chosen else { return Ok(None) };
+        if !has_groups {
+            return refused(ONE_GROUP);
+        }
         if self.statistics.half_life().is_some() {
             return refused("rows that age cannot be judged");
         }

@@ -28,6 +28,10 @@ pub struct Schema {
     /// The column that holds each row's weight, if there is one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub weight: Option<String>,
+    /// The column that says which rows depend on each other, if there is one: whole groups of them are left out where others are
+    /// to be predicted.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub group: Option<String>,
     /// Spellings that mean: no value in this row.
     pub missing: Vec<String>,
     /// The features, in the order of the table.
@@ -145,7 +149,7 @@ impl Schema {
 
     pub(crate) fn drop_neighbours(&mut self) {
         let texts = self.columns.iter_mut().filter_map(|column| column.text.as_mut());
-        texts.for_each(|text| text.tokens.neighbours = false);
+        texts.for_each(|text| (text.tokens.neighbours, text.tokens.characters) = (false, None));
     }
 
     /// A schema without weights and with the usual spellings of missing.
@@ -154,17 +158,17 @@ impl Schema {
     /// If a name occurs twice or is the target's.
     pub fn new(target: impl Into<String>, columns: Vec<Column>) -> Result<Self> {
         let missing = MISSING_SPELLINGS.map(String::from).to_vec();
-        Schema { target: target.into(), bins: None, weight: None, missing, columns }.checked()
+        Schema { target: target.into(), bins: None, weight: None, group: None, missing, columns }.checked()
     }
 
     /// The same schema, if it makes sense.
     ///
     /// # Errors
-    /// If a name occurs twice among target, weight and features, or a column is not read as its kind asks for.
+    /// If a name occurs twice among target, weight, group and features, or a column is not read as its kind asks for.
     pub fn checked(self) -> Result<Self> {
         let mut names: Vec<&str> = self.columns.iter().map(|column| column.name.as_str()).collect();
         names.push(&self.target);
-        names.extend(self.weight.as_deref());
+        names.extend(self.weight.iter().chain(&self.group).map(String::as_str));
         names.sort_unstable();
         if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
             return Err(Error::Schema(format!("the column `{}` occurs twice", twice[0])));

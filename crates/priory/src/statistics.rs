@@ -93,6 +93,12 @@ impl Statistics {
         self.sample = Some(Box::new(RowSample::new(&self.schema)));
     }
 
+    /// Whether whole groups of the rows that are kept can be left out: there are two or more, unless rows do not come in groups.
+    pub(crate) fn has_groups_to_leave_out(&self) -> bool {
+        let sample = self.sample.as_ref().filter(|_| self.schema.group.is_some());
+        sample.is_none_or(|sample| sample.has_several_groups())
+    }
+
     /// Nothing learnt yet of a table on which the same is counted.
     pub fn empty_like(&self) -> Self {
         let on_grid = self.on_grid.as_ref().map(|on_grid| Box::new(OnGrid::empty(on_grid.grid.clone())));
@@ -341,17 +347,26 @@ impl Statistics {
         }
         let ids: Vec<usize> =
             self.classes.sorted().into_iter().filter(|&id| !self.class_weight.is_zero(0, id)).collect();
-        Cow::Owned(Statistics {
+        Cow::Owned(self.canonical_with(&ids))
+    }
+
+    /// The canonical form, but with all classes as they are numbered, those among them of which no row is left.
+    pub(crate) fn canonical_with_all_classes(&self) -> Statistics {
+        self.canonical_with(&(0..self.classes.len()).collect::<Vec<_>>())
+    }
+
+    fn canonical_with(&self, classes: &[usize]) -> Statistics {
+        Statistics {
             schema: self.schema.clone(),
             rows: self.rows,
-            classes: self.classes.select(&ids),
-            class_weight: self.class_weight.select(&[0], &ids),
-            factors: self.factors.iter().map(|factor| factor.canonical(&ids)).collect(),
-            on_grid: self.on_grid.as_ref().map(|on_grid| Box::new(on_grid.canonical(&ids))),
+            classes: self.classes.select(classes),
+            class_weight: self.class_weight.select(&[0], classes),
+            factors: self.factors.iter().map(|factor| factor.canonical(classes)).collect(),
+            on_grid: self.on_grid.as_ref().map(|on_grid| Box::new(on_grid.canonical(classes))),
             sample: None,
             decay: self.decay.as_ref().map(|decay| Box::new(decay.canonical(self.rows))),
             is_settled: true,
-        })
+        }
     }
 
     /// Gets these statistics ready to score their own rows, each as if just that row had not been learnt, and hands
@@ -548,6 +563,8 @@ impl Statistics {
             "their classes are not the same intervals".to_owned()
         } else if a.weight != b.weight {
             "their rows are weighted differently".to_owned()
+        } else if a.group != b.group {
+            "their rows come in different groups".to_owned()
         } else if a.missing != b.missing {
             "they spell missing values differently".to_owned()
         } else if let Some(name) = differently_written(a, b) {

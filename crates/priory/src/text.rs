@@ -102,6 +102,7 @@ impl TextSettings {
 /// | `stemming` | none | a language such as `english` or `en`; not for characters |
 /// | `hash_bits` | none | 1 to 30 |
 /// | `neighbours` | no | for words, not hashed and without n-grams of their own |
+/// | `characters` | none | 1 ≤ min ≤ max ≤ 16, beside `neighbours` |
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct TokenSettings {
@@ -130,6 +131,9 @@ pub struct TokenSettings {
     /// them; a textbook model passes over them, so that it is the same with and without.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub neighbours: bool,
+    /// Which runs of characters are counted beside words and their neighbours, if any are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub characters: Option<CharacterNgrams>,
 }
 
 /// How a document is cut up.
@@ -161,6 +165,13 @@ pub enum TokenStyle {
     Sklearn,
     /// All runs of n neighbouring characters.
     Characters(CharacterNgrams),
+}
+
+impl TokenStyle {
+    /// The runs of characters, if tokens are such.
+    fn characters(self) -> Option<CharacterNgrams> {
+        if let TokenStyle::Characters(ngrams) = self { Some(ngrams) } else { None }
+    }
 }
 
 /// Runs of min to max characters.
@@ -270,10 +281,12 @@ impl TokenSettings {
         if min < 1 || max < min || max > 8 {
             return wrong(format!("word n-grams of {min} to {max}: expected 1 ≤ min ≤ max ≤ 8"));
         }
-        if let TokenStyle::Characters(CharacterNgrams { min, max, .. }) = self.style {
+        for CharacterNgrams { min, max, .. } in self.style.characters().into_iter().chain(self.characters) {
             if min < 1 || max < min || max > 16 {
                 return wrong(format!("character n-grams of {min} to {max}: expected 1 ≤ min ≤ max ≤ 16"));
             }
+        }
+        if self.style.characters().is_some() {
             if self.ngrams != WordNgrams::default() {
                 return wrong("word n-grams need words: choose another style than characters".into());
             }
@@ -286,8 +299,12 @@ impl TokenSettings {
         }
         let is_plain =
             !matches!(self.style, TokenStyle::Characters(_)) && self.ngrams == WordNgrams::default();
-        if self.neighbours && (!is_plain || self.hash_bits.is_some()) {
+        let is_joined = !is_plain || self.hash_bits.is_some();
+        if self.neighbours && is_joined {
             return wrong("neighbours need words that are neither hashed nor joined otherwise".into());
+        }
+        if self.characters.is_some() && is_joined {
+            return wrong("runs of characters are counted beside words, neither hashed nor joined".into());
         }
         if let Some(bits) = self.hash_bits
             && !(1..=30).contains(&bits)
@@ -324,12 +341,26 @@ impl TokenSettings {
         is_plain && !self.neighbours && self.hash_bits.is_none() && is_beside(token)
     }
 
-    /// How many kinds of tokens a judgement tells apart: words, pairs of them, and longer n-grams.
+    /// The runs of characters that are counted beside words and their neighbours.
+    pub fn runs(&self) -> Option<CharacterNgrams> {
+        self.characters.filter(|_| self.neighbours)
+    }
+
+    /// What the kinds of tokens are called that a judgement tells apart.
+    pub(crate) fn names_of_orders(&self) -> &'static [&'static str] {
+        match (self.orders(), self.neighbours) {
+            (1, _) if self.style.characters().is_some() => &["characters"],
+            (_, true) => &["words", "pairs", "characters"][..self.orders()],
+            (orders, false) => &["words", "pairs", "longer"][..orders],
+        }
+    }
+
+    /// How many kinds of tokens a judgement tells apart: words, pairs of them, and longer n-grams or runs of characters.
     pub(crate) fn orders(&self) -> usize {
         match self.style {
             TokenStyle::Characters(_) => 1,
             _ if self.hash_bits.is_some() => 1,
-            _ if self.neighbours => 2,
+            _ if self.neighbours => 2 + usize::from(self.characters.is_some()),
             _ => (1 + usize::from(self.ngrams.max - self.ngrams.min)).min(MOST_ORDERS),
         }
     }
@@ -338,6 +369,7 @@ impl TokenSettings {
     pub(crate) fn order_of(&self, token: &str) -> usize {
         match self.orders() {
             1 => 0,
+            _ if self.neighbours && is_run(token) => 2,
             orders => {
                 let spaces = token.bytes().filter(|&b| b == b' ').count();
                 (spaces + 1).saturating_sub(usize::from(self.ngrams.min)).min(orders - 1)
@@ -346,11 +378,19 @@ impl TokenSettings {
     }
 }
 
-/// Whether a token is a mark of punctuation or a pair.
+/// Whether a token is a mark of punctuation, a pair or a run of characters.
 fn is_beside(token: &str) -> bool {
     let mut characters = token.chars();
     let is_single_mark = characters.next().is_some_and(is_mark) && characters.next().is_none();
-    is_single_mark || token.contains(' ')
+    is_single_mark || token.contains(' ') || is_run(token)
+}
+
+/// What runs of characters begin and end with when they are counted beside words: `‹ing_›` ends a word. A mark like that is a
+/// token by itself, and a pair has a space after it.
+pub const RUN: [char; 2] = ['‹', '›'];
+
+fn is_run(token: &str) -> bool {
+    token.strip_prefix(RUN[0]).is_some_and(|rest| !rest.is_empty() && !rest.starts_with(' '))
 }
 
 /// Longer n-grams are of one kind.

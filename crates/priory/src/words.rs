@@ -343,6 +343,14 @@ pub fn ngrams(text: &str) -> Result<WordNgrams, String> {
     range(text).map(|(min, max)| WordNgrams { min, max })
 }
 
+/// How many characters the runs have that are counted beside words.
+///
+/// # Errors
+/// What is not a number.
+pub fn characters(text: &str) -> Result<CharacterNgrams, String> {
+    range(text).map(|(min, max)| CharacterNgrams { min, max, reach: Reach::Inside })
+}
+
 /// `1-2`, or a single number.
 fn range(text: &str) -> Result<(u8, u8), String> {
     let (min, max) = text.split_once('-').unwrap_or((text, text));

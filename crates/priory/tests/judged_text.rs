@@ -276,3 +276,45 @@ proptest! {
         prop_assert!(judged(&[&all[cut..], &all[..cut]], 2).to_bytes() == whole);
     }
 }
+
+#[test]
+fn ten_thousand_classes_are_judged_if_that_is_asked_for() {
+    let documents: Vec<Document> =
+        (0..20_000).map(|i| (format!("c{}", i % 10_000), vec![format!("w{}", i % 10_000)])).collect();
+    let mut statistics = Judging::Auto.start(&schema(true));
+    statistics.observe(&batch(&documents)).unwrap();
+    let mut learnt = Learnt::new(statistics, Settings::default());
+    assert_eq!(learnt.judge(Judging::Tier(Tier::Full), 1).unwrap(), Some(Tier::Full));
+    let asked = batch(&documents[..3]);
+    let posterior = learnt.estimate().unwrap().score(&asked).unwrap().normalize();
+    for row in 0..asked.rows {
+        assert!((posterior.row(row).iter().sum::<f64>() - 1.0).abs() < 1e-9);
+    }
+}
+
+/// Pairs are let go first, and then more words are refused than memory should hold.
+#[test]
+fn ten_million_words_are_refused_in_time() {
+    let mut statistics = Judging::Auto.start(&schema(true));
+    let (mut words, mut dropped_at, mut refused_at) = (0, None, None);
+    while refused_at.is_none() && words < 10_000_000 {
+        let mut batch = Batch::new(&schema(true));
+        for class in ["a", "b"] {
+            let names: Vec<String> = (0..100_000).map(|i| format!("w{}", words + i)).collect();
+            let pairs: Vec<String> = (0..100_000).map(|i| format!("w{} w{}", words + i, words + i + 1)).collect();
+            let pairs = pairs.iter().filter(|_| dropped_at.is_none());
+            let tokens: Vec<&str> = names.iter().chain(pairs).map(String::as_str).collect();
+            batch.push(Some(class), 1.0, &[Value::Text(&tokens)]).unwrap();
+            words += 100_000;
+        }
+        statistics.observe(&batch).unwrap();
+        if !statistics.schema().has_neighbours() {
+            dropped_at.get_or_insert(words);
+        }
+        if let Err(error) = statistics.check_size() {
+            assert!(error.to_string().contains("8388608"), "{error}");
+            refused_at = Some(words);
+        }
+    }
+    assert_eq!((dropped_at, refused_at), (Some(2_200_000), Some(8_400_000)));
+}

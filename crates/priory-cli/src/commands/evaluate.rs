@@ -85,6 +85,7 @@ fn refuse_what_the_model_says(args: &EvaluateArgs, path: &str) -> Result<()> {
     let given = [
         ("--schema", table.schema.is_some()),
         ("--weight", table.weight.is_some()),
+        ("--group", table.group.is_some()),
         ("--ignore", !table.ignore.is_empty()),
         ("--as", !table.kinds.is_empty()),
         ("--missing", table.missing.is_some()),
@@ -121,6 +122,9 @@ fn evaluate_tables(args: &EvaluateArgs, paths: &[String], threads: usize) -> Res
     understood.explain_left_out();
     let schema = &understood.schema;
     let split = Split::new(args);
+    if let (Split::LeaveOneOut, Some(group)) = (&split, &schema.group) {
+        bail!("--leave-one-out leaves out single rows, and those of a `{group}` depend on each other: use --folds");
+    }
     let judging = args.judge.judging().in_the_end();
     let evaluated = |judging| split.evaluate(&tables, schema, &settings, judging, args, threads);
     let evaluation = evaluated(judging)?;

@@ -44,6 +44,9 @@ fn table(understood: &Understood) -> Grid {
     if let Some(name) = &understood.schema.weight {
         grid.row([name.as_str(), "weight", "said so", ""]);
     }
+    if let Some(name) = &understood.schema.group {
+        grid.row([name.as_str(), "group", "said so", ""]);
+    }
     let decided = |name: &str| understood.decisions.iter().any(|(decided, _)| decided == name);
     for column in understood.schema.columns.iter().filter(|column| !decided(&column.name)) {
         grid.row([column.name.as_str(), column.word(), "said so", ""]);

@@ -220,10 +220,8 @@ fn write_judgement(out: &mut impl Write, judgement: &JudgementSummary) -> Result
 /// What the words of a text are worth, by how frequent they are.
 fn write_weights_of_text(out: &mut impl Write, text: &TextWeights) -> Result<()> {
     let mut grid = Grid::new();
-    let orders = text.bands.first().map_or(0, |band| band.weights.len());
-    let headings = ["words", "pairs", "longer"].into_iter().take(orders);
-    let headings = if orders == 1 { vec!["tokens"] } else { headings.collect() };
-    grid.line(format!("weights of {}", text.name), headings);
+    let headings = if text.kinds.len() == 1 { &["tokens"][..] } else { &text.kinds };
+    grid.line(format!("weights of {}", text.name), headings.iter().copied());
     for (i, band) in text.bands.iter().enumerate() {
         let least = band.documents;
         let name = match text.bands.get(i + 1) {

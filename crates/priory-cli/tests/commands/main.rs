@@ -4,6 +4,7 @@
 mod bytes;
 mod decide;
 mod evaluate;
+mod groups;
 mod json;
 mod judge;
 mod manners;

@@ -7,6 +7,7 @@
 
 #[cfg(feature = "arrow")]
 mod columnar;
+mod documents;
 mod endless;
 mod files;
 mod json_lines;

@@ -68,6 +68,9 @@ impl ArrowParser {
             Some(position) => self.categories(rows, position, None, first, &mut batch.classes)?,
             None => batch.classes.codes.resize(all, MISSING),
         }
+        if let Some(position) = plan.group {
+            self.categories(rows, position, None, first, &mut batch.groups)?;
+        }
         for (feature, (column, position)) in batch.columns.iter_mut().zip(&plan.features).enumerate() {
             match (column, *position) {
                 (BatchColumn::Category(column), Some(position)) => {

@@ -1,7 +1,7 @@
 //! What the user chose about text.
 
 use priory::text::{
-    Cjk, DocumentLength, LetterCase, Normalization, StopWords, TermFrequency, TextSettings, TokenSettings,
+    CharacterNgrams, Cjk, DocumentLength, LetterCase, Normalization, StopWords, TermFrequency, TextSettings, TokenSettings,
     TokenStyle, WordNgrams,
 };
 
@@ -30,15 +30,18 @@ pub struct TextChoices {
     pub frequency: TermFrequency,
     /// Whether all documents count alike, whatever their length.
     pub equal_length: bool,
+    /// Which runs of characters a judgement weighs beside words.
+    pub characters: Option<CharacterNgrams>,
     /// Whether punctuation and pairs of neighbours are counted beside words, for a judgement. It is no choice by itself.
     pub neighbours: bool,
 }
 
 impl TextChoices {
     /// What can be chosen, by the names that the command line and Python give it.
-    pub const NAMES: [&'static str; 10] = [
+    pub const NAMES: [&'static str; 11] = [
         "tokens",
         "ngrams",
+        "characters",
         "stop-words",
         "stem",
         "keep-case",
@@ -65,6 +68,7 @@ impl TextChoices {
             stemming: self.stem,
             hash_bits: self.hash_bits,
             neighbours: self.neighbours,
+            characters: self.characters,
         };
         Tokenizer::new(&tokens)?;
         let length = if self.equal_length { DocumentLength::Normalized } else { DocumentLength::Counts };

@@ -164,8 +164,8 @@ impl<V: Visitor> Sink for Staged<'_, V> {
 }
 
 impl<V: Visitor> Staged<'_, V> {
-    /// Joins the last word to the end of the document, if that is a word.
-    pub(super) fn end_document(&mut self) {
+    /// Joins the last word to the end of the document, if that is a word, and hands the visitor back.
+    pub(super) fn end_document(mut self) -> V {
         if let Some(LastWords { text, has_ends: true, .. }) = &mut self.stages.ngrams
             && text != START
         {
@@ -173,6 +173,7 @@ impl<V: Visitor> Staged<'_, V> {
             text.push_str(END);
             self.visit.token(text);
         }
+        self.visit
     }
 
     fn staged_word(&mut self, token: &str) {

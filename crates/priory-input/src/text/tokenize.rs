@@ -1,6 +1,7 @@
 //! The tokenizer: one scanner for each style, then the stages that all styles share.
 
-use priory::text::{LetterCase, Normalization, TokenSettings, TokenStyle};
+use priory::text::{LetterCase, Normalization, RUN, TokenSettings, TokenStyle};
+use priory::vocabulary::ShortName;
 use priory::{Error, Result, TextColumn};
 use unicode_normalization::UnicodeNormalization;
 
@@ -31,6 +32,8 @@ pub fn unicode_versions() -> String {
 pub struct Tokenizer {
     scanner: Scanner,
     stages: Stages,
+    /// Finds runs of characters beside words, if they are counted.
+    runs: Option<Runs>,
     /// Set if documents that are not ASCII have to be normalised before they are scanned.
     normalized: Option<String>,
 }
@@ -40,6 +43,38 @@ enum Scanner {
     Words(WordScanner),
     Sklearn(SklearnScanner),
     Characters(CharacterScanner),
+}
+
+/// Finds runs of characters, and writes them so that they are not taken for words.
+#[derive(Clone)]
+struct Runs {
+    scanner: Scanner,
+    normalized: Option<String>,
+    written: String,
+}
+
+/// Shows runs of characters between angles; what stands for the edge of a word is `_`, so that no run looks like a pair.
+struct RunSink<'a, V> {
+    written: &'a mut String,
+    visit: V,
+}
+
+impl<V: Visitor> Sink for RunSink<'_, V> {
+    fn word(&mut self, token: &str) {
+        self.item(token);
+    }
+
+    fn short_word(&mut self, _: ShortName) -> bool {
+        false
+    }
+
+    fn item(&mut self, token: &str) {
+        self.written.clear();
+        self.written.push(RUN[0]);
+        self.written.extend(token.chars().map(|c| if c == ' ' { '_' } else { c }));
+        self.written.push(RUN[1]);
+        self.visit.token(self.written);
+    }
 }
 
 /// Text is normalised in pieces of this many bytes, which end at a space if there is one.
@@ -65,7 +100,12 @@ impl Tokenizer {
             }
         };
         let normalized = normalize_first.then(String::new);
-        Ok(Tokenizer { scanner, stages: Stages::new(settings), normalized })
+        let runs = settings.runs().map(|ngrams| Runs {
+            scanner: Scanner::Characters(CharacterScanner::new(ngrams, lower)),
+            normalized: nfkc.then(String::new),
+            written: String::new(),
+        });
+        Ok(Tokenizer { scanner, stages: Stages::new(settings), runs, normalized })
     }
 
     /// Shows each token of a document, in order.
@@ -75,11 +115,21 @@ impl Tokenizer {
 
     fn show(&mut self, document: &str, visit: impl Visitor) {
         self.stages.start_document();
-        let sink = &mut self.stages.before(visit);
+        let mut sink = self.stages.before(visit);
         self.scanner.start_document();
-        scan(&mut self.scanner, &mut self.normalized, document, sink);
-        self.scanner.finish_document(sink);
-        sink.end_document();
+        scan(&mut self.scanner, &mut self.normalized, document, &mut sink);
+        self.scanner.finish_document(&mut sink);
+        let visit = sink.end_document();
+        self.show_runs([document], visit);
+    }
+
+    /// Shows the runs of characters of a document that comes in parts.
+    fn show_runs<'d>(&mut self, parts: impl IntoIterator<Item = &'d str>, visit: impl Visitor) {
+        let Some(Runs { scanner, normalized, written }) = &mut self.runs else { return };
+        let sink = &mut RunSink { written, visit };
+        scanner.start_document();
+        parts.into_iter().for_each(|part| scan(scanner, normalized, part, sink));
+        scanner.finish_document(sink);
     }
 
     /// Reads a document into the next row of a column.
@@ -106,32 +156,36 @@ impl Tokenizer {
 
     fn show_bytes(&mut self, document: &[u8], visit: impl Visitor) {
         self.stages.start_document();
-        let sink = &mut self.stages.before(visit);
+        let mut sink = self.stages.before(visit);
         self.scanner.start_document();
         let mut rest = document;
         loop {
             // Faster than `utf8_chunks`, which looks at every byte by itself.
             let error = match std::str::from_utf8(rest) {
                 Ok(text) => {
-                    scan(&mut self.scanner, &mut self.normalized, text, sink);
+                    scan(&mut self.scanner, &mut self.normalized, text, &mut sink);
                     break;
                 }
                 Err(error) => error,
             };
             let (valid, invalid) = rest.split_at(error.valid_up_to());
             let valid = std::str::from_utf8(valid).expect("found valid just now");
-            scan(&mut self.scanner, &mut self.normalized, valid, sink);
+            scan(&mut self.scanner, &mut self.normalized, valid, &mut sink);
             // Only n-grams of characters see the replacement; elsewhere it separates, as the end of a text does.
             if let Scanner::Characters(scanner) = &mut self.scanner {
-                scanner.scan("\u{fffd}", sink);
+                scanner.scan("\u{fffd}", &mut sink);
             }
             match error.error_len() {
                 Some(length) => rest = &invalid[length..],
                 None => break,
             }
         }
-        self.scanner.finish_document(sink);
-        sink.end_document();
+        self.scanner.finish_document(&mut sink);
+        let visit = sink.end_document();
+        let parts = document.utf8_chunks().flat_map(|chunk| {
+            [chunk.valid(), if chunk.invalid().is_empty() { "" } else { "\u{fffd}" }]
+        });
+        self.show_runs(parts, visit);
     }
 }
 
@@ -275,6 +329,28 @@ mod tests {
     }
 
     #[test]
+    fn runs_of_characters_stand_beside_words() {
+        let characters = Some(CharacterNgrams { min: 3, max: 4, reach: Reach::Inside });
+        let beside = TokenSettings { neighbours: true, characters, ..words() };
+        let runs = |text: &str| {
+            let mut found = tokens(&beside, text);
+            found.retain(|token| token.starts_with('‹') && token.chars().nth(1).is_some_and(|c| c != ' '));
+            found
+        };
+        assert_eq!(runs("Ab, c"), ["‹_ab›", "‹ab,›", "‹_ab,›", "‹b,_›", "‹ab,_›", "‹_c_›"]);
+        // Documents that have such marks themselves.
+        assert_eq!(runs("‹ ›"), ["‹_‹_›", "‹_›_›"]);
+        assert_eq!(tokens(&beside, "b‹")[..4], ["b", "⟨start⟩ b", "‹", "b ‹"]);
+        let without = TokenSettings { characters: None, ..beside.clone() };
+        let rest: Vec<String> = tokens(&beside, "Ab, c").into_iter().filter(|token| !token.starts_with('‹')).collect();
+        assert_eq!(rest, tokens(&without, "Ab, c"));
+        assert_eq!(tokens_of_bytes(&beside, b"a\xff b"), tokens(&beside, "a\u{fffd} b"));
+        // Alone they are nothing: only judgements weigh them.
+        assert_eq!(tokens(&TokenSettings { neighbours: false, ..beside.clone() }, "Ab, c"), ["ab", "c"]);
+        assert!(Tokenizer::new(&TokenSettings { hash_bits: Some(9), neighbours: false, ..beside }).is_err());
+    }
+
+    #[test]
     fn documents_do_not_touch() {
         let mut tokenizer = Tokenizer::new(&ngrams(2, 2)).unwrap();
         let mut found = Vec::new();
@@ -390,6 +466,7 @@ mod tests {
                 stemmer: None,
                 hash_bits: on[5].then_some(12),
                 neighbours: false,
+                characters: None,
             }
         })
     }

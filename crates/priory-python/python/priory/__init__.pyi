@@ -91,6 +91,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         unsure: float | None = None,
         tokens: str | None = None,
         ngrams: int | str | None = None,
+        characters: int | str | None = None,
         lowercase: bool = True,
         stop_words: Literal["english"] | list[str] | None = None,
         stem: str | None = None,
@@ -100,9 +101,16 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         frequency: Literal["counts", "log"] | None = None,
         equal_length: bool = False,
     ) -> None: ...
-    def fit(self, X: _Table, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self: ...
+    def fit(
+        self, X: _Table, y: ArrayLike, sample_weight: ArrayLike | None = None, groups: ArrayLike | None = None
+    ) -> Self: ...
     def partial_fit(
-        self, X: _Table, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+        self,
+        X: _Table,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
     ) -> Self: ...
     def forget(
         self,
@@ -111,8 +119,11 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         sample_weight: ArrayLike | None = None,
         learnt_at: int | None = None,
         drop_judgement: bool = False,
+        groups: ArrayLike | None = None,
     ) -> Self: ...
-    def judge_again(self, X: _Table, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self: ...
+    def judge_again(
+        self, X: _Table, y: ArrayLike, sample_weight: ArrayLike | None = None, groups: ArrayLike | None = None
+    ) -> Self: ...
     def merge(self, other: NaiveBayes) -> Self: ...
     def __add__(self, other: NaiveBayes) -> Self: ...
     def __sub__(self, other: NaiveBayes) -> Self: ...
@@ -146,6 +157,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         sample_weight: ArrayLike | None = None,
         seed: int = 0,
         *,
+        groups: ArrayLike | None = None,
         holdout: float | None = None,
         leave_one_out: bool = False,
         test: tuple[Any, ...] | None = None,
@@ -175,6 +187,7 @@ class TextNB(NaiveBayes):
         prior: str | dict[Any, float] = "empirical",
         tokens: str | None = None,
         ngrams: int | str | None = None,
+        characters: int | str | None = None,
         lowercase: bool = True,
         stop_words: Literal["english"] | list[str] | None = None,
         stem: str | None = None,

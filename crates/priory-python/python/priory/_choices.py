@@ -10,6 +10,9 @@ TEXT_PARAMETERS = """tokens : str, default=None
         What a token of a text is: `words`, `sklearn`, `characters:MIN-MAX` or `characters-across:MIN-MAX`; words by default.
     ngrams : int or str, default=None
         How many neighbouring words make up a token, `"1-2"` for example; one by default.
+    characters : int or str, default=None
+        Runs of so many characters inside words, `"3-5"` for example, are weighed beside words and their neighbours where texts are
+        judged, which helps with short or misspelt ones.
     lowercase : bool, default=True
         Whether capital letters are taken as small ones.
     stop_words : "english" or list of str, default=None
@@ -48,7 +51,7 @@ def words(parameters):
         choices["pseudocounts"] = values
     elif pseudocounts is not None:
         choices["pseudocounts"] = Rows(pseudocounts).table()
-    for name in ("select", "ngrams", "bins"):
+    for name in ("select", "ngrams", "characters", "bins"):
         if isinstance(choices.get(name), (int, np.integer)):
             choices[name] = str(choices[name])
     if "missing" in choices:

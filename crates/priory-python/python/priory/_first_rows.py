@@ -11,10 +11,11 @@ from priory._rows import concatenated
 
 
 class LabelNames(NamedTuple):
-    """What the columns beside the features are called; `weight` is None if there are no weights."""
+    """What the columns beside the features are called; `weight` is None if there are no weights, and there are no groups."""
 
     target: str
     weight: "str | None"
+    group: None = None
 
 
 class FirstRows:

@@ -82,11 +82,13 @@ class _Told:
 
 
 class Labelled:
-    """Rows with a class, and perhaps a weight, beside each of them."""
+    """Rows with a class, and perhaps a weight and a group, beside each of them."""
 
-    def __init__(self, rows, y, weights, target, weight, missing, are_numbers=False):
-        self.target, self.weight = target, weight
+    def __init__(self, rows, y, beside, names, missing, are_numbers=False):
+        weights, groups = beside
+        self.target, self.weight, self.group = names
         self.rows = rows
+        self.groups = None if groups is None else _group_column(groups)
         self.weights = None if weights is None else _priory.Column.of_numbers(np.ascontiguousarray(weights))
         if are_numbers:
             self.texts, self.labels = [], {}
@@ -105,7 +107,17 @@ class Labelled:
 
     def __call__(self):
         table = self.rows.table().beside(self.target, self.classes)
+        if self.groups is not None:
+            table = table.beside(self.group, self.groups)
         return table if self.weights is None else table.beside(self.weight, self.weights)
+
+
+def _group_column(groups):
+    """The group of each row; a row whose group is missing is one by itself."""
+    is_known = [group is not None and group == group for group in groups]
+    names = [label_text(group) if known else f"\0{i}" for i, (group, known) in enumerate(zip(groups, is_known))]
+    found, codes = np.unique(np.array(names, dtype=object), return_inverse=True)
+    return _priory.Column.of_classes(found.tolist(), codes.astype(np.uint32).ravel())
 
 
 def _label_array(labels):

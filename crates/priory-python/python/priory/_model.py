@@ -155,6 +155,7 @@ class NaiveBayes(Predicting, Reporting, Reading, ClassifierMixin, BaseEstimator)
         unsure=None,
         tokens=None,
         ngrams=None,
+        characters=None,
         lowercase=True,
         stop_words=None,
         stem=None,
@@ -191,6 +192,7 @@ class NaiveBayes(Predicting, Reporting, Reading, ClassifierMixin, BaseEstimator)
         self.unsure = unsure
         self.tokens = tokens
         self.ngrams = ngrams
+        self.characters = characters
         self.lowercase = lowercase
         self.stop_words = stop_words
         self.stem = stem
@@ -202,7 +204,7 @@ class NaiveBayes(Predicting, Reporting, Reading, ClassifierMixin, BaseEstimator)
 
     # Learning
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y, sample_weight=None, groups=None):
         """Learn from these rows, and forget all others.
 
         Parameters
@@ -213,6 +215,10 @@ class NaiveBayes(Predicting, Reporting, Reading, ClassifierMixin, BaseEstimator)
             The classes.
         sample_weight : array-like of shape (n_samples,), default=None
             How much each row counts; 1 by default.
+        groups : array-like of shape (n_samples,), default=None
+            What rows have in common that depend on each other, such as a customer or a thread; a judgement
+            leaves whole groups out where others are to be predicted. A row whose group
+            is None or NaN stands for itself.
 
         Returns
         -------
@@ -221,19 +227,19 @@ class NaiveBayes(Predicting, Reporting, Reading, ClassifierMixin, BaseEstimator)
         """
         if isinstance(self.class_weight, dict) and y is not None:
             check_known(self.class_weight, np.asarray(y))
-        return self._fit(X, y, sample_weight, self._choices())
+        return self._fit(X, y, sample_weight, self._choices(), groups)
 
-    def _fit(self, X, y, sample_weight, choices, beside=None):
+    def _fit(self, X, y, sample_weight, choices, groups=None, beside=None):
         with own_lock(self):
-            labelled = self._labelled(X, y, sample_weight, reset=True, beside=beside)
-            target, weight = labelled.target, labelled.weight
-            counted = _priory.Learnt.learn(labelled(), labelled(), target, weight, choices)
+            labelled = self._labelled(X, y, sample_weight, groups, reset=True, beside=beside)
+            names = labelled.target, labelled.weight, labelled.group
+            counted = _priory.Learnt.learn(labelled(), labelled(), *names, choices)
             self._learnt = Learnt(counted, labelled.labels)
             self.learnt_from_ = None if counted.now().half_life() is None else 1
             self._first_rows = None
         return self
 
-    def partial_fit(self, X, y, classes=None, sample_weight=None):
+    def partial_fit(self, X, y, classes=None, sample_weight=None, groups=None):
         """Learn from more rows. The result does not depend on how rows are split, or on their order, as long as the first
         of them show what the columns are: `kinds` says it beforehand, and `warm_rows` waits until enough rows have come. New
         classes may come at any time. What the columns say is not judged; `judge_again` does that once all rows were learnt. A
@@ -249,6 +255,8 @@ class NaiveBayes(Predicting, Reporting, Reading, ClassifierMixin, BaseEstimator)
             Not needed, and not looked at.
         sample_weight : array-like of shape (n_samples,), default=None
             How much each row counts; 1 by default.
+        groups : array-like of shape (n_samples,), default=None
+            The group of each row, if `fit` was given some.
 
         Returns
         -------
@@ -265,6 +273,8 @@ class NaiveBayes(Predicting, Reporting, Reading, ClassifierMixin, BaseEstimator)
             if not self.__sklearn_is_fitted__() and self.warm_rows is not None:
                 first = FirstRows(self.warm_rows)
             if first is not None:
+                if groups is not None:
+                    raise ValueError("rows that warm_rows waits for are not judged, and need no groups")
                 known = first.names
                 first.add(self._labelled(X, y, sample_weight, reset=known is None, beside=known), X, y, sample_weight)
                 self._first_rows = first
@@ -272,8 +282,8 @@ class NaiveBayes(Predicting, Reporting, Reading, ClassifierMixin, BaseEstimator)
                     self._decide()
                 return self
             if not hasattr(self, "_learnt"):
-                return self._fit(X, y, sample_weight, self._unjudged())
-            labelled = self._labelled(X, y, sample_weight)
+                return self._fit(X, y, sample_weight, self._unjudged(), groups)
+            labelled = self._labelled(X, y, sample_weight, groups)
             self._learnt.name(labelled.labels)
             self.learnt_from_ = self._learnt.counted.learn_more(labelled(), self.half_life, labelled.rows.n_rows)
         return self
@@ -288,7 +298,7 @@ class NaiveBayes(Predicting, Reporting, Reading, ClassifierMixin, BaseEstimator)
             if getattr(self, "_first_rows", None) is not None:
                 self._fit(*self._first_rows.taken(), self._unjudged(), beside=self._first_rows.names)
 
-    def forget(self, X, y, sample_weight=None, learnt_at=None, drop_judgement=False):
+    def forget(self, X, y, sample_weight=None, learnt_at=None, drop_judgement=False, groups=None):
         """Forget rows that were learnt, as if they had never been. Weights that a judgement has fitted with them stay, until
         `judge_again` fits them anew.
 
@@ -305,6 +315,8 @@ class NaiveBayes(Predicting, Reporting, Reading, ClassifierMixin, BaseEstimator)
             after the other; 0 for rows from before the half-life.
         drop_judgement : bool, default=False
             Also forgets the weights of the judgement.
+        groups : array-like of shape (n_samples,), default=None
+            The group of each row, if `fit` was given some.
 
         Returns
         -------
@@ -319,10 +331,10 @@ class NaiveBayes(Predicting, Reporting, Reading, ClassifierMixin, BaseEstimator)
         self._check_is_fitted()
         self._decide()
         with own_lock(self):
-            self._learnt.counted.forget(self._labelled(X, y, sample_weight), learnt_at, drop_judgement)
+            self._learnt.counted.forget(self._labelled(X, y, sample_weight, groups), learnt_at, drop_judgement)
         return self
 
-    def judge_again(self, X, y, sample_weight=None):
+    def judge_again(self, X, y, sample_weight=None, groups=None):
         """Judge what the columns say anew, after more rows were learnt or some forgotten, or after models were merged. How far
         it goes is what `judge` says.
 
@@ -334,6 +346,8 @@ class NaiveBayes(Predicting, Reporting, Reading, ClassifierMixin, BaseEstimator)
             Their classes.
         sample_weight : array-like of shape (n_samples,), default=None
             How much each row counted; 1 by default.
+        groups : array-like of shape (n_samples,), default=None
+            The group of each row, if `fit` was given some.
 
         Returns
         -------
@@ -348,7 +362,7 @@ class NaiveBayes(Predicting, Reporting, Reading, ClassifierMixin, BaseEstimator)
         self._check_is_fitted()
         self._decide()
         with own_lock(self):
-            self._learnt.counted.judge(self._labelled(X, y, sample_weight)(), self._choices())
+            self._learnt.counted.judge(self._labelled(X, y, sample_weight, groups)(), self._choices())
         return self
 
     def merge(self, other):
@@ -537,7 +551,7 @@ class NaiveBayes(Predicting, Reporting, Reading, ClassifierMixin, BaseEstimator)
     @property
     def kinds_(self):
         """What each column that is used was taken as."""
-        return dict(self._now()[0].schema()[2])
+        return dict(self._now()[0].schema()[3])
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -20,7 +20,7 @@ from priory._warn import warn
 class Reading:
     """The part of `NaiveBayes` that takes tables."""
 
-    def _labelled(self, X, y, sample_weight, reset=False, beside=None):
+    def _labelled(self, X, y, sample_weight, groups=None, reset=False, beside=None):
         """The rows of X, with their classes beside them; named as in rows that are like them, if there are such."""
         if y is None:
             raise ValueError("requires y to be passed, but the target y is None")
@@ -48,18 +48,27 @@ class Reading:
             weights = _check_sample_weight(sample_weight, np.empty((len(y), 1)), dtype=np.float64)
         if self.class_weight is not None:
             weights = self._by_class(y, weights, reset)
+        if groups is not None:
+            groups = column_or_1d(np.asarray(groups, dtype=object))
+            check_consistent_length(y, groups)
         if beside is not None:
-            target, weight = beside.target, beside.weight
+            target, weight, group = beside.target, beside.weight, beside.group
         elif reset:
             target = name if isinstance(name, str) and name not in rows.names else _unused("class", rows.names)
             weight = None if weights is None else _unused("weight", [*rows.names, target])
+            group = None if groups is None else _unused("group", [*rows.names, target])
         else:
-            target, weight, _ = self._learnt.counted.now().schema()
+            target, weight, group, _ = self._learnt.counted.now().schema()
         if weight is None and weights is not None:
             raise ValueError("the rows so far had no weights; fit with sample_weight=1 to give some to others later")
         if weight is not None and weights is None:
             weights = np.ones(len(y))
-        return Labelled(rows, y, weights, target, weight, self.missing, self.bins is not None)
+        if group is None and groups is not None:
+            raise ValueError("the rows so far had no groups; fit with groups to have some")
+        if group is not None and groups is None:
+            groups = np.full(len(y), None)
+        names = (target, weight, group)
+        return Labelled(rows, y, (weights, groups), names, self.missing, self.bins is not None)
 
     def _rows(self, X):
         return Rows(X, tolerant=self._is_tolerant())

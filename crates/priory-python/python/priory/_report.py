@@ -46,6 +46,7 @@ class Reporting:
         sample_weight=None,
         seed=0,
         *,
+        groups=None,
         holdout=None,
         leave_one_out=False,
         test=None,
@@ -67,6 +68,9 @@ class Reporting:
             How much each row counts; 1 by default.
         seed : int, default=0
             Decides which row is in which part.
+        groups : array-like of shape (n_samples,), default=None
+            What rows have in common that depend on each other, such as a customer or a thread: whole groups are tested on what
+            was learnt from others.
         holdout : float, default=None
             Instead of folds: tests on this random share of the rows what was learnt from the rest.
         leave_one_out : bool, default=False
@@ -92,14 +96,17 @@ class Reporting:
             split = ("holdout", holdout)
         elif leave_one_out:
             split = ("leave-one-out", None)
+        if groups is not None and leave_one_out:
+            raise ValueError("leave_one_out leaves out single rows, and those of a group depend on each other; choose folds")
         blank = type(self)(**self.get_params())
-        learnt = blank._labelled(X, y, sample_weight, reset=True)
+        learnt = blank._labelled(X, y, sample_weight, groups, reset=True)
         tested = None if test is None else blank._labelled(*test[:2], *(test[2:] or [None]), beside=learnt)
 
         cut_offs = [] if cut_offs is None else [float(p) for p in cut_offs]
 
         def report(choices):
-            arguments = (learnt, tested, learnt.target, learnt.weight, choices, split, seed, cut_offs)
+            names = learnt.target, learnt.weight, learnt.group
+            arguments = (learnt, tested, *names, choices, split, seed, cut_offs)
             return _doubted(json.loads(_priory.evaluate(*arguments)))
 
         choices = self._choices()

@@ -77,6 +77,7 @@ class TextNB(NaiveBayes):
         prior="empirical",
         tokens=None,
         ngrams=None,
+        characters=None,
         lowercase=True,
         stop_words=None,
         stem=None,
@@ -100,6 +101,7 @@ class TextNB(NaiveBayes):
         self.prior = prior
         self.tokens = tokens
         self.ngrams = ngrams
+        self.characters = characters
         self.lowercase = lowercase
         self.stop_words = stop_words
         self.stem = stem

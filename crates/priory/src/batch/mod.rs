@@ -28,6 +28,9 @@ pub struct Batch {
     pub classes: CategoryColumn,
     /// The weight of each row; empty if every row counts one.
     pub weights: Vec<f64>,
+    /// What rows have in common that depend on each other, such as a customer or a thread; no codes if nothing is said of that. A
+    /// row without a group stands for itself.
+    pub groups: CategoryColumn,
     /// The features.
     pub columns: Vec<BatchColumn>,
 }
@@ -104,7 +107,9 @@ impl Batch {
         if let Some(weights) = &weights {
             check_length(rows, weights.len(), || "weights".into())?;
         }
-        let batch = Batch { first_row: 1, rows, classes, weights: weights.unwrap_or_default(), columns };
+        let weights = weights.unwrap_or_default();
+        let batch =
+            Batch { first_row: 1, rows, classes, weights, groups: CategoryColumn::default(), columns };
         batch.check(schema)?;
         batch.classes.check_codes(&schema.target)?;
         for (column, Column { name, .. }) in batch.columns.iter().zip(&schema.columns) {
@@ -113,6 +118,15 @@ impl Batch {
             }
         }
         Ok(batch)
+    }
+
+    /// The batch, if it has a group for each row or none for any.
+    pub(crate) fn checked_groups(self) -> Result<Self> {
+        if self.has_groups() {
+            check_length(self.rows, self.groups.codes.len(), || "groups".into())?;
+        }
+        self.groups.check_codes("group")?;
+        Ok(self)
     }
 
     /// Appends a row, with a value for each column.
@@ -148,6 +162,9 @@ impl Batch {
         self.classes.push(class);
         self.columns.iter_mut().zip(values).for_each(|(column, value)| column.push(value));
         self.rows += 1;
+        if self.has_groups() {
+            self.groups.codes.resize(self.rows, MISSING);
+        }
         Ok(())
     }
 
@@ -170,11 +187,14 @@ impl Batch {
         self.check_lengths(|position| format!("`{}`", schema.columns[position].name))
     }
 
-    /// Refuses a batch that does not have a class, a weight if there are any, and a value in each column for every row.
+    /// Refuses a batch that does not have a class, a weight and a group if there are any, and a value in each column for every row.
     pub(crate) fn check_lengths(&self, name: impl Fn(usize) -> String) -> Result<()> {
         check_length(self.rows, self.classes.codes.len(), || "classes".into())?;
         if !self.weights.is_empty() {
             check_length(self.rows, self.weights.len(), || "weights".into())?;
+        }
+        if self.has_groups() {
+            check_length(self.rows, self.groups.codes.len(), || "groups".into())?;
         }
         self.columns.iter().enumerate().try_for_each(|(position, column)| {
             check_length(self.rows, column.len(), || format!("values in column {}", name(position)))
@@ -202,6 +222,11 @@ impl Batch {
             self.weights.resize(self.rows, 1.0);
             self.weights.extend(rows.iter().map(|&row| from.weight(row)));
         }
+        if self.has_groups() || from.has_groups() {
+            self.groups.codes.resize(self.rows, MISSING);
+            self.groups.append(&from.groups, if from.has_groups() { rows } else { &[] });
+            self.groups.codes.resize(self.rows + rows.len(), MISSING);
+        }
         self.classes.append(&from.classes, rows);
         self.columns.iter_mut().zip(&from.columns).for_each(|(ours, theirs)| ours.append(theirs, rows));
         self.rows += rows.len();
@@ -213,6 +238,7 @@ impl Batch {
         self.rows = 0;
         self.classes.clear();
         self.weights.clear();
+        self.groups.clear();
         for column in &mut self.columns {
             match column {
                 BatchColumn::Category(column) => column.clear(),
@@ -228,6 +254,16 @@ impl Batch {
         self.weights.get(row).copied().unwrap_or(1.0)
     }
 
+    /// Whether it is said which rows depend on each other.
+    pub fn has_groups(&self) -> bool {
+        !self.groups.codes.is_empty()
+    }
+
+    /// The group of a row, if it has one.
+    pub fn group(&self, row: usize) -> Option<&str> {
+        self.has_groups().then(|| self.groups.value(row)).flatten()
+    }
+
     /// The number of a row in its source, counted from 1.
     pub fn row_number(&self, row: usize) -> u64 {
         self.first_row + row as u64
@@ -241,7 +277,7 @@ impl Batch {
             BatchColumn::Text(documents) => documents.memory(),
         };
         let columns: usize = self.columns.iter().map(column).sum();
-        columns + self.classes.memory() + size_of_val(&self.weights[..])
+        columns + self.classes.memory() + self.groups.memory() + size_of_val(&self.weights[..])
     }
 
     /// The rows at these positions, in this order. They are numbered anew.
@@ -254,6 +290,7 @@ impl Batch {
             rows: rows.len(),
             classes: self.classes.select(rows),
             weights: if self.weights.is_empty() { Vec::new() } else { pick(&self.weights, rows) },
+            groups: if self.has_groups() { self.groups.select(rows) } else { CategoryColumn::default() },
             columns: self.columns.iter().map(|column| column.select(rows)).collect(),
         }
     }
@@ -288,6 +325,7 @@ impl Batch {
             rows: self.rows,
             classes: self.classes.clone(),
             weights: self.weights.clone(),
+            groups: self.groups.clone(),
             columns: positions.map(|column| self.columns[column].clone()).collect(),
         })
     }

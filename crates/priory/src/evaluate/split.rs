@@ -2,11 +2,14 @@
 //!
 //! The choice depends on the seed and, for each class, on the order of its rows; on nothing else. The generator is
 //! our own, so that the same seed means the same split on every platform and in every version.
+//!
+//! Where rows come in groups, the first row of a group decides for all of it.
 
 use crate::batch::{Batch, MISSING};
 use crate::error::{Error, Result};
 use crate::hash::fnv1a;
 use crate::vocabulary::Vocabulary;
+use hashbrown::HashMap;
 
 /// More folds than this are refused: leaving one row out at a time is both cheaper and more thorough.
 pub const MOST_FOLDS: usize = 1000;
@@ -31,6 +34,7 @@ pub struct Folds {
     seed: u64,
     classes: Vocabulary,
     dealing: Vec<Dealing>,
+    groups: Groups<usize>,
 }
 
 /// Where one class stands: the block it is in, and the folds that are still to be dealt there.
@@ -49,7 +53,8 @@ impl Folds {
         if !(2..=MOST_FOLDS).contains(&k) {
             return Err(Error::Settings(format!("{k} folds were asked for; it takes 2 to {MOST_FOLDS}")));
         }
-        Ok(Folds { k, seed, classes: Vocabulary::default(), dealing: Vec::new() })
+        let (classes, dealing, groups) = (Vocabulary::default(), Vec::new(), Groups::default());
+        Ok(Folds { k, seed, classes, dealing, groups })
     }
 
     /// How many folds there are.
@@ -61,8 +66,8 @@ impl Folds {
     /// weight, have none.
     pub fn assign(&mut self, batch: &Batch) -> Vec<Option<usize>> {
         let (k, seed) = (self.k, self.seed);
-        let Folds { classes, dealing, .. } = self;
-        assign(classes, dealing, batch, |name, dealing| {
+        let Folds { classes, dealing, groups, .. } = self;
+        assign(classes, dealing, groups, batch, |name, dealing| {
             if dealing.left.is_empty() {
                 let mut random = Random::new(seed, name, dealing.blocks);
                 dealing.left.extend(0..k as u16);
@@ -94,6 +99,7 @@ pub struct Holdout {
     seed: u64,
     classes: Vocabulary,
     picking: Vec<Picking>,
+    groups: Groups<bool>,
 }
 
 /// Where one class stands: its rows so far, and the stretch in which one row is picked.
@@ -116,7 +122,8 @@ impl Holdout {
                 "the share for testing is {fraction}; it lies between 0 and 1"
             )));
         }
-        Ok(Holdout { fraction, seed, classes: Vocabulary::default(), picking: Vec::new() })
+        let (classes, picking, groups) = (Vocabulary::default(), Vec::new(), Groups::default());
+        Ok(Holdout { fraction, seed, classes, picking, groups })
     }
 
     /// Whether each row of the next batch is for testing. Rows that nothing is learnt from, for want of a class or
@@ -125,8 +132,8 @@ impl Holdout {
         let seed = self.seed;
         let picks_tests = self.fraction <= 0.5;
         let share = if picks_tests { self.fraction } else { 1.0 - self.fraction };
-        let Holdout { classes, picking, .. } = self;
-        assign(classes, picking, batch, |name, picking| {
+        let Holdout { classes, picking, groups, .. } = self;
+        assign(classes, picking, groups, batch, |name, picking| {
             if picking.rows == picking.stretch_end {
                 picking.next_stretch(share, picks_tests, &mut Random::new(seed, name, picking.stretches));
             }
@@ -154,10 +161,14 @@ impl Picking {
     }
 }
 
-/// What `decide` says for every row that counts, with the state of its class.
+/// What was decided about groups, by the hashes of their names.
+type Groups<T> = HashMap<u64, T, foldhash::fast::FixedState>;
+
+/// What `decide` says for every row that counts, with the state of its class; for a row of a group, what it said for the first.
 fn assign<S: Default, T: Copy>(
     classes: &mut Vocabulary,
     states: &mut Vec<S>,
+    groups: &mut Groups<T>,
     batch: &Batch,
     mut decide: impl FnMut(&str, &mut S) -> T,
 ) -> Vec<Option<T>> {
@@ -168,12 +179,19 @@ fn assign<S: Default, T: Copy>(
             decisions.push(None);
             continue;
         }
+        let group = batch.group(row).map(|name| fnv1a(name.as_bytes()));
+        if let Some(known) = group.and_then(|group| groups.get(&group)) {
+            decisions.push(Some(*known));
+            continue;
+        }
         let name = batch.classes.values.name(code as usize - 1);
         let id = *id_of[code as usize].get_or_insert_with(|| classes.intern(name));
         if id == states.len() {
             states.push(S::default());
         }
-        decisions.push(Some(decide(name, &mut states[id])));
+        let decision = decide(name, &mut states[id]);
+        group.map(|group| groups.insert(group, decision));
+        decisions.push(Some(decision));
     }
     decisions
 }
@@ -260,6 +278,41 @@ mod tests {
                 count += usize::from(*is_test == Some(true));
                 let share = (row + 1) as f64 * fraction;
                 prop_assert!((count as f64 - share).abs() <= 1.0 + 1e-9, "{} of {}, not {}", count, row + 1, share);
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn groups_stay_whole(
+            rows in prop::collection::vec((0usize..3, prop::option::weighted(0.9, 0usize..20)), 1..200),
+            cut in any::<prop::sample::Index>(),
+            seed in any::<u64>(),
+        ) {
+            let of_rows = |rows: &[(usize, Option<usize>)]| {
+                let classes: Vec<_> = rows.iter().map(|row| Some(row.0)).collect();
+                let names: Vec<_> = rows.iter().map(|row| row.1.map(|group| format!("g{group}"))).collect();
+                Batch { groups: names.iter().map(Option::as_deref).collect(), ..batch(&classes) }
+            };
+            let (first, second) = rows.split_at(cut.index(rows.len() + 1));
+            let mut folds = Folds::new(4, seed).unwrap();
+            let mut holdout = Holdout::new(0.3, seed).unwrap();
+            let parts = [of_rows(first), of_rows(second)];
+            let of_folds: Vec<_> = parts.iter().flat_map(|part| folds.assign(part)).collect();
+            let is_test: Vec<_> = parts.iter().flat_map(|part| holdout.assign(part)).collect();
+            for (row, (_, group)) in rows.iter().enumerate() {
+                let first = rows.iter().position(|other| group.is_some() && other.1 == *group).unwrap_or(row);
+                prop_assert_eq!((of_folds[row], is_test[row]), (of_folds[first], is_test[first]));
+            }
+            // Of groups that begin with the same class, each fold gets about as many.
+            for class in 0..3 {
+                let mut shares = [0; 4];
+                for (row, (_, group)) in rows.iter().enumerate().filter(|(_, of_row)| of_row.0 == class) {
+                    if group.is_none() || !rows[..row].iter().any(|other| other.1 == *group) {
+                        shares[of_folds[row].unwrap()] += 1;
+                    }
+                }
+                prop_assert!(shares.iter().max().unwrap() - shares.iter().min().unwrap() <= 1);
             }
         }
     }

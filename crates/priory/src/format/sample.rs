@@ -35,6 +35,9 @@ pub(super) fn write(
         sections.push(Section::f64("sample.weights", vec![batch.rows], batch.weights.iter().copied()));
     }
     write_values(sections, "sample.class", &batch.classes);
+    if batch.has_groups() {
+        write_values(sections, "sample.group", &batch.groups);
+    }
     for (position, column) in batch.columns.iter().enumerate() {
         let name = format!("sample.{position}");
         match column {
@@ -110,7 +113,7 @@ pub(super) fn read(file: &mut Container<'_>, statistics: &Statistics) -> Result<
     if counted.rows() != batch.rows as u64 || statistics.shortfall(&counted).is_some() {
         return Err(contradiction());
     }
-    let sample = RowSample::from_parts(batch, &copies, largest_hash);
+    let sample = RowSample::from_parts(&statistics.schema, batch, &copies, largest_hash);
     sample.map(Box::new).map(Some).ok_or_else(|| refused("the rows that it keeps are no sample".into()))
 }
 
@@ -119,6 +122,10 @@ fn read_batch(file: &mut Container<'_>, statistics: &Statistics) -> Result<Batch
     let has_weights = file.has("sample.weights");
     let weights = has_weights.then(|| file.take_f64("sample.weights", 1)).transpose()?;
     let classes = read_values(file, "sample.class")?;
+    let groups = match file.has("sample.group.codes") {
+        true => read_values(file, "sample.group")?,
+        false => CategoryColumn::default(),
+    };
     let mut columns = Vec::with_capacity(schema.columns.len());
     for (position, column) in schema.columns.iter().enumerate() {
         let name = format!("sample.{position}");
@@ -130,8 +137,9 @@ fn read_batch(file: &mut Container<'_>, statistics: &Statistics) -> Result<Batch
             Kind::Text => BatchColumn::Text(read_documents(file, &name)?),
         });
     }
-    Batch::from_columns(schema, classes, weights.map(|(_, weights)| weights), columns)
-        .map_err(|error| refused(error.to_string()))
+    let batch = Batch::from_columns(schema, classes, weights.map(|(_, weights)| weights), columns);
+    let batch = batch.and_then(|batch| Batch { groups, ..batch }.checked_groups());
+    batch.map_err(|error| refused(error.to_string()))
 }
 
 fn read_values(file: &mut Container<'_>, name: &str) -> Result<CategoryColumn> {

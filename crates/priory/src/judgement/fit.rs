@@ -40,6 +40,8 @@ pub(crate) struct Fit {
     /// The log prior of each class without the row, row after row.
     pub(crate) log_prior: Vec<f64>,
     pub(crate) parts: Vec<Part>,
+    /// The fold of each row, if rows come in groups that are left out together.
+    pub(crate) folds: Option<Vec<u32>>,
     /// How many threads add up. The sums are the same for any number.
     pub(crate) threads: usize,
 }
@@ -59,6 +61,19 @@ pub(crate) struct Part {
 impl Part {
     pub(crate) fn new(values: Vec<f32>, terms: usize, of_columns: bool) -> Self {
         Part { terms, of_columns, values }
+    }
+
+    /// As many terms of as many cells, which say nothing.
+    pub(super) fn of_nothing(&self) -> Part {
+        Part { values: vec![0.0; self.values.len()], ..*self }
+    }
+
+    /// Puts what a part of just these rows says in the place of what is said of them here.
+    pub(crate) fn put_rows(&mut self, rows: &[usize], from: &Part) {
+        let of_row = from.values.len() / rows.len().max(1);
+        for (&row, values) in rows.iter().zip(from.values.chunks_exact(of_row.max(1))) {
+            self.values[row * of_row..][..of_row].copy_from_slice(values);
+        }
     }
 
     /// The same of the first cells, without one of the terms.
@@ -176,10 +191,13 @@ impl Fit {
         let mut held_out = Held::default();
         for part in 0..PARTS {
             // Rows that hold the same are dealt out to the parts: the other parts know a frequent row, as they will know it when it
-            // comes again.
-            let share = |(row, &copies): (usize, &f64)| {
-                let place = (part + PARTS - row % PARTS) % PARTS;
-                ((copies + (PARTS - 1 - place) as f64) / PARTS as f64).floor() / copies
+            // comes again. Those of a group stay together.
+            let share = |(row, &copies): (usize, &f64)| match &self.folds {
+                Some(folds) => f64::from(u8::from(folds[row] as usize % PARTS == part)),
+                None => {
+                    let place = (part + PARTS - row % PARTS) % PARTS;
+                    ((copies + (PARTS - 1 - place) as f64) / PARTS as f64).floor() / copies
+                }
             };
             let shares = copies.iter().enumerate().map(share);
             let of_part: Vec<f64> = shares.zip(&self.weights).map(|(share, weight)| share * weight).collect();
@@ -579,6 +597,7 @@ mod tests {
             learnt: rows as f64,
             log_prior: [0.6_f64.ln(), 0.4_f64.ln()].repeat(rows),
             parts: vec![Part::new(values, terms, true)],
+            folds: None,
             own,
             threads,
         }

@@ -400,6 +400,7 @@ mod tests {
             learnt: rows as f64,
             log_prior: vec![libm::log(1.0 / 3.0); rows * classes],
             parts: vec![Part::new(values.clone(), terms, true)],
+            folds: None,
             threads: 2,
         };
         let at = [0.7, 0.4, 0.1, -0.2, 0.3];

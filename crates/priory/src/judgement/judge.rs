@@ -9,13 +9,14 @@ use crate::error::Result;
 use crate::families::FamilyStatistics;
 use crate::families::text::TextStatistics;
 use crate::judgement::grid::{Grid, MOST_COLUMNS};
+use crate::judgement::groups::Groups;
 use crate::judgement::lost::PRODUCTS;
 use crate::judgement::pool::{Effort, Judgement, Quality, Sample, judge};
 use crate::judgement::rows::places_of;
 use crate::judgement::sample::SettledSample;
 use crate::judgement::select::judge_selected;
 use crate::judgement::single::SingleCounts;
-use crate::judgement::text::{TextSample, terms_of_texts, weighed_texts};
+use crate::judgement::text::{TextRows, TextSample, terms_of_texts, weighed_texts};
 use crate::judgement::{OnGrid, RowSample, Tier};
 use crate::leave_one_out::LeaveOneOut;
 use crate::settings::{Selection, Settings};
@@ -118,12 +119,17 @@ pub(crate) fn judged(
     sample: RowSample,
     threads: usize,
 ) -> Result<(OnGrid, Judgement)> {
-    let sample = sample.settled();
+    let mut sample = sample.settled();
+    let folds = sample.in_folds().map(|(in_order, folds)| {
+        sample = in_order;
+        folds
+    });
+    let folds = folds.as_deref();
     if settings.select != Selection::All {
-        return judge_selected(statistics, settings, tier, &sample, threads);
+        return judge_selected(statistics, settings, tier, &sample, folds, threads);
     }
     let Fitted { on_grid, judgement, .. } =
-        judge_sample(statistics, settings, tier, &sample, PRODUCTS, threads)?;
+        judge_sample(statistics, settings, tier, &sample, folds, PRODUCTS, threads)?;
     Ok((on_grid, judgement))
 }
 
@@ -136,16 +142,18 @@ pub(super) struct Fitted {
     pub(super) weights: Vec<f64>,
 }
 
-/// Judges all columns of canonical statistics. About so many products can be spent on what is lost without each of them.
+/// Judges all columns of canonical statistics. `folds` are those of the rows of the sample, if they come in groups. About so many
+/// products can be spent on what is lost without each of the columns.
 pub(super) fn judge_sample(
     statistics: &Statistics,
     settings: &Settings,
     tier: Tier,
-    sample: &SettledSample,
+    settled: &SettledSample,
+    folds: Option<&[u32]>,
     products: usize,
     threads: usize,
 ) -> Result<Fitted> {
-    let SettledSample { batch, copies, largest_hash } = sample;
+    let SettledSample { batch, copies, largest_hash } = settled;
     let class_of: Vec<u32> = batch
         .classes
         .values
@@ -168,6 +176,7 @@ pub(super) fn judge_sample(
         false => Cow::Borrowed(batch),
     };
     coded.truncate(most);
+    let own_of_all = own.clone();
     own.truncate(most);
     let rows: Vec<u32> = (0..batch.rows as u32).collect();
     let columns: Vec<usize> = weighed.iter().map(|(column, _)| *column).collect();
@@ -183,26 +192,26 @@ pub(super) fn judge_sample(
                 .leave_one_out(settings, |left_out| factor_terms(left_out, &singles, &columns, &batch))??,
         },
         texts: Vec::new(),
+        were_counted: true,
     };
     let counted = sample.weights.iter().zip(&sample.copies).map(|(weight, copies)| weight * copies);
     let counted: Vec<f64> = counted.collect();
     let of_class = statistics.classes();
+    // Of rows that come in groups, all are known: those that the weights are not fitted to are left out with the others.
+    let all = if folds.is_some() { &settled.batch } else { &*batch };
+    let counted_of_all: Vec<f64> = (0..all.rows).map(|row| all.weight(row) * copies[row]).collect();
     let text = |(column, text): &(usize, &TextStatistics)| {
-        TextSample::new(
-            *column,
-            text,
-            batch.text(*column),
-            &sample.own,
-            &counted,
-            &of_class,
-            statistics.unit(),
-        )
+        let rows = TextRows { own: &own_of_all, weights: &counted_of_all, fitted: most };
+        TextSample::new(*column, text, all.text(*column), rows, &of_class, statistics.unit())
     };
     let texts = weighed.iter().map(text).collect();
     sample.texts = texts;
-    let by = Effort { products, threads };
+    let groups = folds.map(|folds| {
+        Groups::new(statistics, settings, &columns, settled, (&own_of_all, folds), &on_grid, threads)
+    });
+    let (by, counts) = (Effort { products, threads }, (&singles[..], Some(&on_grid)));
     let (mut judgement, quality) =
-        judge(tier, &statistics.classes, &class_weights, &singles, Some(&on_grid), &sample, by);
+        judge(tier, &statistics.classes, &class_weights, counts, &sample, groups.as_ref(), by)?;
     for (of_text, (_, text)) in judgement.texts.iter_mut().zip(&weighed) {
         of_text.name_tokens(text);
     }

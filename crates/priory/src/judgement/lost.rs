@@ -167,6 +167,7 @@ impl<'a> First<'a> {
             learnt: all.learnt,
             log_prior: all.log_prior[..rows * all.classes].to_vec(),
             parts: Vec::new(),
+            folds: None,
             threads: 1,
         };
         let at = [&whole.weights.terms[..], &whole.weights.offsets].concat();
@@ -199,6 +200,7 @@ impl<'a> First<'a> {
             learnt: *learnt,
             log_prior: log_prior.clone(),
             parts,
+            folds: None,
             threads: *threads,
         };
         let at: Vec<f64> = kept.iter().map(|&place| self.at[place]).collect();

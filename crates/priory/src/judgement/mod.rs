@@ -16,6 +16,7 @@ pub(crate) mod cloud;
 mod count;
 mod fit;
 pub(crate) mod grid;
+mod groups;
 mod interactions;
 mod interval;
 mod judge;
@@ -44,6 +45,7 @@ pub(crate) use on_grid::OnGrid;
 pub(crate) use pool::Judgement;
 pub(crate) use sample::RowSample;
 pub use summary::{BandWeights, CloudWeight, ColumnWeights, JudgementSummary, TextWeights};
+pub(crate) use tier::ONE_GROUP;
 pub use tier::{Judging, Tier};
 pub(crate) use without_one::JudgedRows;
 

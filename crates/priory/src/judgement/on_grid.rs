@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::batch::Batch;
 use crate::families::CountedRow;
 use crate::judgement::grid::{Coded, Grid};
-use crate::judgement::sample::hashes_of;
+use crate::judgement::sample::{groups_of, hashes_of};
 use crate::judgement::together::{Layout, Together, weight_units};
 
 /// A grid, and the sums of rows on it.
@@ -46,8 +46,9 @@ impl OnGrid {
         self.sums.grow(classes);
         let mut counted = counted.to_vec();
         if self.grid.largest_hash < u64::MAX {
-            let mut hashes = hashes_of(batch, &counted).into_iter();
-            counted.retain(|_| hashes.next().is_some_and(|hash| hash <= self.grid.largest_hash));
+            let hashes = hashes_of(batch, &counted);
+            let mut groups = groups_of(batch, &counted, &hashes).into_iter();
+            counted.retain(|_| groups.next().is_some_and(|hash| hash <= self.grid.largest_hash));
         }
         let rows: Vec<u32> = counted.iter().map(|row| row.row).collect();
         let of_rows: Vec<u32> = counted.iter().map(|row| row.class).collect();

@@ -5,11 +5,13 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::families::FamilyStatistics;
+use crate::error::Result;
 use crate::features::Gain;
 use crate::judgement::blocks::in_blocks;
 use crate::judgement::cloud::{Cloud, Coordinates, Covariance, Members, Scatter};
 use crate::judgement::fit::{Fit, LARGEST_WEIGHT, Residuals, Weights, best_power};
 use crate::judgement::grid::Grid;
+use crate::judgement::groups::Groups;
 use crate::judgement::interactions::{pair_of, pairs_of, triples_of};
 use crate::judgement::interval::size_of_root;
 use crate::judgement::lost::Whole;
@@ -159,16 +161,17 @@ pub(crate) struct Quality {
     pub(crate) by_chance: f64,
 }
 
-/// Chooses and fits. `singles` are the counts of each column, if they say anything. Also how good the result is.
+/// Chooses and fits. `singles` are the counts of each column, if they say anything. Rows that come in `groups` are left out together.
+/// Also how good the result is.
 pub(crate) fn judge(
     tier: Tier,
     classes: &Vocabulary,
     class_weights: &[f64],
-    singles: &[Option<SingleCounts>],
-    on_grid: Option<&OnGrid>,
+    (singles, on_grid): (&[Option<SingleCounts>], Option<&OnGrid>),
     sample: &Sample,
+    groups: Option<&Groups<'_>>,
     effort: Effort,
-) -> (Judgement, Quality) {
+) -> Result<(Judgement, Quality)> {
     let texts = &sample.texts[..];
     let together = on_grid.filter(|on_grid| !on_grid.grid.columns.is_empty());
     let together = together.map(|on_grid| (&*on_grid.grid, &on_grid.sums));
@@ -180,8 +183,8 @@ pub(crate) fn judge(
     let clouds = full.map(|(grid, together)| pool.add_clouds(grid, together)).unwrap_or_default();
     pool.add_texts(texts);
     pool.refit(STEPS);
-    let trust = pool.fit.trust(&pool.weights, pool.common, &sample.copies);
-    let root = pool.fit.root(&pool.weights);
+    let mut trust = pool.fit.trust(&pool.weights, pool.common, &sample.copies);
+    let mut root = pool.fit.root(&pool.weights);
     let whole = Whole {
         fit: &pool.fit,
         sample,
@@ -196,9 +199,32 @@ pub(crate) fn judge(
     // What is lost without a text is not known, and neither is what is lost without another column if there are texts.
     let lost = if texts.is_empty() { whole.lost(effort.products) } else { Vec::new() };
     let quality = Quality { losses: whole.losses(), by_chance: whole.by_chance(whole.freedom()) };
+    let mut judgement = Judgement {
+        tier,
+        rows: 0,
+        fingerprint: 0,
+        shrinkages,
+        pairs,
+        triples,
+        clouds,
+        trust,
+        weights: Vec::new(),
+        offsets: BTreeMap::new(),
+        doubt: pool.fit.doubt(),
+        texts: Vec::new(),
+        lost,
+        used: None,
+        root: Vec::new(),
+    };
+    if let Some(groups) = groups {
+        pool.leave_out_groups(groups, &judgement, texts)?;
+        pool.refit(STEPS);
+        trust = pool.fit.trust(&pool.weights, pool.common, &sample.copies);
+        root = pool.fit.root(&pool.weights);
+    }
     // The covariance is that of weights alone, and tokens that deviate are no small part of what is said of a document.
     let root = root.into_iter().filter(|_| texts.is_empty()).map(|x| (trust * x) as f32).collect();
-    let deviations = pool.deviations(texts, trust);
+    let deviations = pool.deviations(texts, groups.map(Groups::folds), trust);
     let Weights { mut terms, mut offsets } = pool.weights;
     let slope = deviations.as_ref().map_or(1.0, |chosen| chosen.slope);
     terms.iter_mut().chain(&mut offsets).for_each(|weight| *weight *= trust * slope);
@@ -214,24 +240,8 @@ pub(crate) fn judge(
             of_texts[text].add_deviation(&texts[text], token, deviation);
         }
     }
-    let judgement = Judgement {
-        tier,
-        rows: 0,
-        fingerprint: 0,
-        shrinkages,
-        pairs,
-        triples,
-        clouds,
-        trust,
-        weights: terms,
-        offsets: classes.names().map(str::to_owned).zip(offsets).collect(),
-        doubt: pool.fit.doubt(),
-        texts: of_texts,
-        lost,
-        used: None,
-        root,
-    };
-    (judgement, quality)
+    judgement.offsets = classes.names().map(str::to_owned).zip(offsets).collect();
+    Ok((Judgement { trust, weights: terms, texts: of_texts, root, ..judgement }, quality))
 }
 
 /// The log prior of each class: (n + 1) / (N + K).
@@ -266,6 +276,7 @@ impl<'a> Pool<'a> {
             learnt: sample.copies.iter().sum(),
             log_prior: sample.log_prior(class_weights),
             parts: Vec::new(),
+            folds: None,
             threads,
         };
         let weights = fit.start(1.0);
@@ -314,13 +325,32 @@ impl<'a> Pool<'a> {
     /// Adds what the tokens of texts say.
     fn add_texts(&mut self, texts: &[TextSample]) {
         for text in texts {
-            let part = text.without_one(&self.sample.own, &self.sample.weights, self.fit.threads);
+            let part = text.without_one(&self.sample.weights, self.fit.threads);
             self.fit.parts.push(part);
         }
     }
 
+    /// Has every term say what it says of a row without the fold of its group.
+    fn leave_out_groups(
+        &mut self,
+        groups: &Groups<'_>,
+        judgement: &Judgement,
+        texts: &[TextSample],
+    ) -> Result<()> {
+        let (fit, rows) = (&mut self.fit, self.sample.own.len());
+        let first_of_texts = fit.parts.len() - texts.len();
+        // As many weights as there are terms, whatever they are.
+        let terms = fit.parts[..first_of_texts].iter().map(|part| part.terms).sum();
+        let judgement = Judgement { weights: vec![0.0; terms], ..judgement.clone() };
+        let parts = groups.parts(&judgement, rows, &fit.parts[..first_of_texts])?;
+        let of_texts = texts.iter().map(|text| text.without_groups(groups.folds(), fit.threads));
+        fit.parts = parts.into_iter().chain(of_texts).collect();
+        fit.folds = Some(groups.folds()[..rows].to_vec());
+        Ok(())
+    }
+
     /// Which tokens deviate from their bands, if that helps; the terms of texts are the last.
-    fn deviations(&mut self, texts: &[TextSample], trust: f64) -> Option<Chosen> {
+    fn deviations(&mut self, texts: &[TextSample], folds: Option<&[u32]>, trust: f64) -> Option<Chosen> {
         if texts.is_empty() || trust == 0.0 {
             return None;
         }
@@ -328,7 +358,7 @@ impl<'a> Pool<'a> {
         let (common, row_weights) = (*common, &sample.weights);
         let first_part = fit.parts.len() - texts.len();
         let first_term = fit.parts[..first_part].iter().map(|part| part.terms).sum();
-        deviate(Fitted { fit, weights, common, trust, row_weights, first_part, first_term }, texts)
+        deviate(Fitted { fit, weights, common, trust, row_weights, folds, first_part, first_term }, texts)
     }
 
     /// Adds what each column says together with each other.

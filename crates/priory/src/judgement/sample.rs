@@ -6,8 +6,11 @@
 //!
 //! The more rows come, the smaller the largest hash of the sample becomes. A row that is in it at the end was never left out
 //! before, and all rows that hold the same were counted.
+//!
+//! Where rows come in groups, it is the hashes of the groups that decide: a group is in the sample with all its rows, or not at
+//! all. A row without a group is one by itself.
 
-use crate::batch::{Batch, BatchColumn, CategoryColumn, TextColumn};
+use crate::batch::{Batch, BatchColumn, CategoryColumn, MISSING, TextColumn};
 use crate::families::CountedRow;
 use crate::hash::fnv1a;
 use crate::schema::Schema;
@@ -30,33 +33,45 @@ pub(crate) struct RowSample {
     /// How many values they have, and may have.
     values: usize,
     most_values: usize,
-    /// Rows with larger hashes are not in the sample.
+    /// Rows, or groups of them, with larger hashes are not in the sample.
     largest_hash: u64,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct SampledRow {
+    /// The hash of its group; its own if it has none.
+    group: u64,
     hash: u64,
     /// How many rows hold the same.
     copies: u64,
     values: usize,
 }
 
-/// A sample of which no more rows are expected, in the order of their hashes.
+/// A sample of which no more rows are expected, in the order of their hashes: those of their groups first, if they have some.
 #[derive(Debug)]
 pub(crate) struct SettledSample {
     pub(crate) batch: Batch,
     /// How many rows hold the same as each.
     pub(crate) copies: Vec<f64>,
-    /// Rows with larger hashes are not in the sample, and all others are.
+    /// Rows, or groups of them, with larger hashes are not in the sample, and all others are.
     pub(crate) largest_hash: u64,
+}
+
+impl SettledSample {
+    /// The same rows in another order.
+    pub(crate) fn select(&self, rows: &[usize]) -> Self {
+        SettledSample {
+            batch: self.batch.select(rows),
+            copies: rows.iter().map(|&row| self.copies[row]).collect(),
+            largest_hash: self.largest_hash,
+        }
+    }
 }
 
 impl RowSample {
     /// Of no rows.
     pub(crate) fn new(schema: &Schema) -> Self {
-        let has_text = schema.columns.iter().any(|column| column.text.is_some());
-        RowSample::with_most(schema, if has_text { MOST_VALUES_WITH_TEXT } else { MOST_VALUES })
+        RowSample::with_most(schema, most_values(schema))
     }
 
     fn with_most(schema: &Schema, most_values: usize) -> Self {
@@ -66,25 +81,42 @@ impl RowSample {
 
     /// A sample of these rows, in the order of their hashes, each with how many rows hold the same; `None` if no sample could
     /// be like that.
-    pub(crate) fn from_parts(batch: Batch, copies: &[u64], largest_hash: u64) -> Option<Self> {
+    pub(crate) fn from_parts(
+        schema: &Schema,
+        batch: Batch,
+        copies: &[u64],
+        largest_hash: u64,
+    ) -> Option<Self> {
         let counted: Vec<CountedRow> =
             (0..batch.rows as u32).map(|row| CountedRow { row, class: 0 }).collect();
-        let hashes = hashes_of(&batch, &counted).into_iter().zip(copies);
-        let rows: Vec<SampledRow> = hashes
-            .enumerate()
-            .map(|(row, (hash, &copies))| SampledRow { hash, copies, values: values_of(&batch, row) })
+        let hashes = hashes_of(&batch, &counted);
+        let groups = groups_of(&batch, &counted, &hashes);
+        let rows = groups.into_iter().zip(hashes).zip(copies).enumerate();
+        let rows: Vec<SampledRow> = rows
+            .map(|(row, ((group, hash), &copies))| {
+                SampledRow { group, hash, copies, values: values_of(&batch, row) }
+            })
             .collect();
         let values = rows.iter().map(|row| row.values).sum();
+        let most_values = most_values(schema);
         let is_possible = copies.len() == batch.rows
-            && rows.is_sorted_by(|a, b| a.hash < b.hash)
-            && rows.iter().all(|row| row.hash <= largest_hash && row.copies > 0)
-            && (values <= MOST_VALUES || rows.len() == 1);
-        is_possible.then_some(RowSample { batch, rows, values, most_values: MOST_VALUES, largest_hash })
+            && rows.is_sorted_by(|a, b| a.place() < b.place())
+            && rows.iter().all(|row| row.group <= largest_hash && row.copies > 0)
+            && (values <= most_values || rows.len() == 1);
+        is_possible.then_some(RowSample { batch, rows, values, most_values, largest_hash })
     }
 
     /// How many rows it has, each counted as often as it occurs.
     pub(crate) fn rows(&self) -> u64 {
         self.rows.iter().map(|row| row.copies).sum()
+    }
+
+    /// Whether the rows are of more than one group.
+    pub(crate) fn has_several_groups(&self) -> bool {
+        let (kept, largest) = kept_of(self.rows.clone(), self.largest_hash, self.most_values);
+        let mut groups = self.rows.iter().map(|row| row.group).filter(|&group| group <= largest);
+        let first = groups.next();
+        kept > 1 && groups.any(|group| Some(group) != first)
     }
 
     /// About how many bytes it takes.
@@ -95,11 +127,13 @@ impl RowSample {
     /// Adds rows of a batch.
     pub(crate) fn observe(&mut self, batch: &Batch, counted: &[CountedRow]) {
         let mut chosen = Vec::new();
-        for (hash, row) in hashes_of(batch, counted).into_iter().zip(counted) {
-            if hash <= self.largest_hash {
+        let hashes = hashes_of(batch, counted);
+        let groups = groups_of(batch, counted, &hashes);
+        for ((group, hash), row) in groups.into_iter().zip(hashes).zip(counted) {
+            if group <= self.largest_hash {
                 let values = values_of(batch, row.row as usize);
                 chosen.push(row.row as usize);
-                self.rows.push(SampledRow { hash, copies: 1, values });
+                self.rows.push(SampledRow { group, hash, copies: 1, values });
                 self.values += values;
             }
         }
@@ -118,7 +152,7 @@ impl RowSample {
         let mut all = RowSample { largest_hash, ..RowSample::with_most(schema, most_values) };
         for sample in samples {
             let chosen: Vec<usize> =
-                (0..sample.rows.len()).filter(|&row| sample.rows[row].hash <= largest_hash).collect();
+                (0..sample.rows.len()).filter(|&row| sample.rows[row].group <= largest_hash).collect();
             all.batch.append(&sample.batch, &chosen);
             all.rows.extend(chosen.iter().map(|&row| sample.rows[row]));
         }
@@ -132,13 +166,13 @@ impl RowSample {
     /// Lets go of rows that are too many, and puts the others in the order of their hashes, each once.
     fn settle(&mut self) {
         let mut order: Vec<usize> = (0..self.rows.len()).collect();
-        order.sort_unstable_by_key(|&row| (self.rows[row].hash, row));
+        order.sort_unstable_by_key(|&row| (self.rows[row].place(), row));
         let mut rows: Vec<SampledRow> = Vec::new();
         let mut places = Vec::new();
         for place in order {
             let row = self.rows[place];
             match rows.last_mut() {
-                Some(last) if last.hash == row.hash => last.copies += row.copies,
+                Some(last) if last.place() == row.place() => last.copies += row.copies,
                 _ => {
                     rows.push(row);
                     places.push(place);
@@ -166,23 +200,39 @@ impl RowSample {
     }
 }
 
-/// How many different rows can be kept of these, none of which has a larger hash, and the largest hash that a row may have
-/// to be kept: any below that of the first row for which there is no room.
+impl SampledRow {
+    /// By what rows are in order.
+    fn place(self) -> (u64, u64) {
+        (self.group, self.hash)
+    }
+}
+
+/// How many different rows can be kept of these, none of which is of a larger hash, and the largest hash that a row or a group may
+/// have to be kept: any below that of the first for which there is no room.
 fn kept_of(mut rows: Vec<SampledRow>, largest_hash: u64, most_values: usize) -> (usize, u64) {
-    rows.retain(|row| row.hash <= largest_hash);
-    rows.sort_unstable_by_key(|row| row.hash);
-    rows.dedup_by_key(|row| row.hash);
+    rows.retain(|row| row.group <= largest_hash);
+    rows.sort_unstable_by_key(|row| row.place());
+    rows.dedup_by_key(|row| row.place());
     let mut values = 0;
     let fits = |row: &&SampledRow| {
         values += row.values;
         values <= most_values
     };
     // One row is kept however many values it has.
-    let kept = rows.iter().take_while(fits).count().max(1).min(rows.len());
-    match kept == rows.len() {
-        true => (kept, largest_hash),
-        false => (kept, rows[kept].hash - 1),
+    let fitting = rows.iter().take_while(fits).count().max(1).min(rows.len());
+    if fitting == rows.len() {
+        return (fitting, largest_hash);
     }
+    // Of a group for which there is no room, nothing is kept.
+    let first_out = rows[fitting].group;
+    let kept = rows.partition_point(|row| row.group < first_out);
+    (kept, first_out.saturating_sub(1))
+}
+
+/// How many values a sample may have of rows with these columns.
+fn most_values(schema: &Schema) -> usize {
+    let has_text = schema.columns.iter().any(|column| column.text.is_some());
+    if has_text { MOST_VALUES_WITH_TEXT } else { MOST_VALUES }
 }
 
 /// As how many values a row counts.
@@ -213,6 +263,23 @@ pub(crate) fn hashes_of(batch: &Batch, counted: &[CountedRow]) -> Vec<u64> {
     }
     hashes
 }
+
+/// A hash of the group of each row; the hash of the row itself, if it has none.
+pub(crate) fn groups_of(batch: &Batch, counted: &[CountedRow], hashes: &[u64]) -> Vec<u64> {
+    if !batch.has_groups() {
+        return hashes.to_vec();
+    }
+    let names = batch.groups.values.names().map(|name| mix(GROUPS, fnv1a(name.as_bytes())));
+    let of_groups: Vec<u64> = names.collect();
+    let group = |(row, &hash): (&CountedRow, &u64)| match batch.groups.codes[row.row as usize] {
+        MISSING => hash,
+        code => of_groups[code as usize - 1],
+    };
+    counted.iter().zip(hashes).map(group).collect()
+}
+
+/// Where the hashes of groups begin, so that they are not those of anything else.
+const GROUPS: u64 = 0x6772_6f75_7073_2e31;
 
 fn stir_in_values(hashes: &mut [u64], category: &CategoryColumn, counted: &[CountedRow]) {
     let mut value_hashes = vec![u64::MAX; category.values.len() + 1];

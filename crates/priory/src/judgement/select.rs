@@ -22,12 +22,13 @@ const PRODUCTS: usize = 1_000_000_000;
 const ROWS_OF_COLUMN: u64 = 20;
 
 /// The judgement of canonical statistics by a sample of their rows, of no other columns than those that are selected; and what
-/// these say together.
+/// these say together. `folds` are those of rows that come in groups.
 pub(super) fn judge_selected(
     statistics: &Statistics,
     settings: &Settings,
     tier: Tier,
     sample: &SettledSample,
+    folds: Option<&[u32]>,
     threads: usize,
 ) -> Result<(OnGrid, Judgement)> {
     let judge = |used: &[usize]| {
@@ -38,7 +39,7 @@ pub(super) fn judge_selected(
             copies: sample.copies.clone(),
             largest_hash: sample.largest_hash,
         };
-        judge_sample(&narrow, &settings, tier, &sample, PRODUCTS, threads)
+        judge_sample(&narrow, &settings, tier, &sample, folds, PRODUCTS, threads)
     };
     let mut used: Vec<usize> = (0..statistics.schema.columns.len()).collect();
     let mut needed: Vec<usize> = Vec::new();

@@ -30,6 +30,8 @@ pub struct JudgementSummary {
 pub struct TextWeights {
     /// The column.
     pub name: String,
+    /// What the kinds of tokens are called that have weights of their own.
+    pub kinds: Vec<&'static str>,
     /// The weights of tokens by how many documents have them, in a document of mean length.
     pub bands: Vec<BandWeights>,
     /// How many tokens have a weight of their own.
@@ -41,7 +43,7 @@ pub struct TextWeights {
 pub struct BandWeights {
     /// The fewest documents that have such a token.
     pub documents: u64,
-    /// The weights of single words, of pairs of words, and of more, as far as they are counted.
+    /// The weights of these kinds, in their order.
     pub weights: Vec<f64>,
 }
 
@@ -109,6 +111,10 @@ impl TextWeights {
         let bands = judgement.weights_at_mean(statistics, column).into_iter();
         TextWeights {
             name: statistics.schema.columns[column].name.clone(),
+            kinds: statistics.schema.columns[column]
+                .text
+                .as_ref()
+                .map_or_else(Vec::new, |text| text.tokens.names_of_orders().to_vec()),
             bands: bands.map(|(documents, weights)| BandWeights { documents, weights }).collect(),
             own_weights: judgement.deviations.len(),
         }

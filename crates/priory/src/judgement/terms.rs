@@ -26,6 +26,8 @@ pub(crate) struct Sample {
     pub(crate) factors: Vec<(usize, Vec<f64>)>,
     /// Texts whose tokens are weighed.
     pub(crate) texts: Vec<TextSample>,
+    /// Whether the rows are among those that were counted, and have to be left out.
+    pub(crate) were_counted: bool,
 }
 
 impl Sample {
@@ -59,7 +61,7 @@ pub(crate) fn columns_without_one(columns: &[Option<SingleTable>], sample: &Samp
             if place < NEVER_MET {
                 let (place, own) = (place as usize, own as usize);
                 let terms = table.row(place);
-                let lost = terms[own] - table.own(place, own);
+                let lost = if sample.were_counted { terms[own] - table.own(place, own) } else { 0.0 };
                 without_lost(terms, own, lost, &mut values[row * last..][..last]);
             }
         }

@@ -57,6 +57,9 @@ const MOST_COLUMNS: usize = 8_192;
 /// A fit to fewer rows than this and than there are is not worth much.
 const FEWEST_ROWS_TO_FIT: usize = 1_000;
 
+/// Why rows cannot be judged whose groups cannot be left out.
+pub(crate) const ONE_GROUP: &str = "all its rows are of one group, or its groups are too large to be left out";
+
 impl Judging {
     /// Has all counted that such a judgement weighs: of columns of words also punctuation and pairs of neighbours, unless the
     /// settings are those of a textbook.
@@ -119,6 +122,7 @@ impl Judging {
             () if statistics.half_life().is_some() => Some("its rows age"),
             () if statistics.rows() < FEWEST_ROWS => Some("there are fewer than 50 rows"),
             () if classes.len() < 2 => Some("there is only one class"),
+            () if !statistics.has_groups_to_leave_out() => Some(ONE_GROUP),
             () if share_of_lonely_rows(&classes) > MOST_LONELY => {
                 Some("too many rows are the only ones of their class")
             }

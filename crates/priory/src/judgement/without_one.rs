@@ -9,7 +9,7 @@ use crate::judgement::cloud::Cloud;
 use crate::judgement::fit::Part;
 use crate::judgement::judge::{class_weights, factor_terms, places_of_all, singles_of};
 use crate::judgement::pool::Judgement;
-use crate::judgement::sample::hashes_of;
+use crate::judgement::sample::{groups_of, hashes_of};
 use crate::judgement::single::{SingleCounts, SingleTable};
 use crate::judgement::term_list::{CloudTerm, TermList};
 use crate::judgement::terms::{Interactions, Sample, clouds_without_one, columns_without_one};
@@ -166,6 +166,7 @@ impl JudgedRows {
             coded: on_grid.map(|on_grid| on_grid.grid.write(batch, &rows)).unwrap_or_default(),
             factors: factor_terms(left_out, &self.singles, &self.weighed, batch)?,
             texts: Vec::new(),
+            were_counted: true,
         })
     }
 
@@ -183,8 +184,9 @@ impl JudgedRows {
         }
         let counted =
             learnt.iter().map(|&(row, removed)| CountedRow { row: row as u32, class: removed.class as u32 });
-        let hashes = hashes_of(whole, &counted.collect::<Vec<_>>());
-        for (weight, hash) in sample.weights.iter_mut().zip(hashes) {
+        let counted: Vec<CountedRow> = counted.collect();
+        let groups = groups_of(whole, &counted, &hashes_of(whole, &counted));
+        for (weight, hash) in sample.weights.iter_mut().zip(groups) {
             if hash > largest {
                 *weight = 0.0;
             }
@@ -233,6 +235,7 @@ mod tests {
             coded,
             factors: Vec::new(),
             texts: Vec::new(),
+            were_counted: true,
         };
         (OnGrid { grid: Arc::new(grid), sums }, sample)
     }
@@ -246,7 +249,8 @@ mod tests {
         let singles = [const { None }; 3];
         let judged = |threads: usize| {
             let effort = Effort { products: 0, threads };
-            judge(Tier::Full, &classes, &class_weights, &singles, Some(&on_grid), &sample, effort).0
+            let counts = (&singles[..], Some(&on_grid));
+            judge(Tier::Full, &classes, &class_weights, counts, &sample, None, effort).unwrap().0
         };
         let judgement = judged(1);
         assert_eq!(judged(3), judgement);
@@ -261,6 +265,7 @@ mod tests {
             learnt: 1_300.0,
             parts: terms.without_one(&sample, &log_prior, 2),
             log_prior,
+            folds: None,
             threads: 1,
         };
         let again = fit.weights(&fit.weights, &fit.start(1.0), 1.0, 200);

@@ -189,7 +189,7 @@ impl TextStatistics {
         let classes: Vec<usize> = (0..self.totals.classes()).collect();
         let mut rest = self.select(&ids, &classes);
         rest.totals = choose::retotalled(&rest);
-        rest.settings.tokens.neighbours = false;
+        (rest.settings.tokens.neighbours, rest.settings.tokens.characters) = (false, None);
         rest.lacks_neighbours = true;
         *self = rest;
     }

@@ -130,7 +130,7 @@ impl<'a> Deviations<'a> {
                 .map(|token| said_of(documents, &weighted.shares, token))
                 .collect();
             let (mut slopes, mut curvatures) = (vec![0.0; said.len()], vec![0.0; said.len()]);
-            for row in (0..documents.rows()).filter(|&row| scored.weights[row] > 0.0) {
+            for row in (0..scored.own.len()).filter(|&row| scored.weights[row] > 0.0) {
                 let (p, own, weight) = (&posteriors[row * k..][..k], scored.own[row], scored.weights[row]);
                 for &(token, x) in documents.of_row(row) {
                     let of_token = &said[token as usize];

@@ -1,5 +1,7 @@
 //! Documents, and what was counted of their tokens: all that terms need, and nothing of other tokens.
 
+use std::sync::Arc;
+
 use super::bands::{Masses, band_of};
 use crate::batch::TextColumn;
 use crate::families::text::TextStatistics;
@@ -9,8 +11,8 @@ use crate::families::text::TextStatistics;
 pub(crate) struct Documents {
     /// The mean weight of a row.
     pub(crate) unit: f64,
-    /// Tokens and x, document after document.
-    entries: Vec<(u32, f64)>,
+    /// Tokens and x, document after document; the same whatever was counted.
+    entries: Arc<Vec<(u32, f64)>>,
     ends: Vec<usize>,
     /// How many words each document has; `None` of rows without one.
     pub(crate) lengths: Vec<Option<f64>>,
@@ -45,7 +47,7 @@ impl Documents {
         let settings = &text.settings.tokens;
         let mut documents = Documents {
             unit,
-            entries: Vec::with_capacity(column.entries(0..column.rows()).len()),
+            entries: Arc::default(),
             ends: Vec::with_capacity(column.rows()),
             lengths: Vec::with_capacity(column.rows()),
             orders: Vec::new(),
@@ -56,6 +58,7 @@ impl Documents {
         };
         const PASSED_OVER: u32 = u32::MAX - 1;
         let mut number_of = vec![NOT_ASKED; column.tokens().len()];
+        let mut entries = Vec::with_capacity(column.entries(0..column.rows()).len());
         for row in 0..column.rows() {
             let mut length = 0.0;
             for &(token, occurrences) in column.document(row).unwrap_or_default() {
@@ -80,19 +83,16 @@ impl Documents {
                 if *number == PASSED_OVER {
                     continue;
                 }
-                documents.entries.push((*number, damped(occurrences)));
+                entries.push((*number, damped(occurrences)));
                 if documents.orders[*number as usize] == 0 {
                     length += f64::from(occurrences);
                 }
             }
-            documents.ends.push(documents.entries.len());
+            documents.ends.push(entries.len());
             documents.lengths.push(column.document(row).map(|_| length));
         }
+        documents.entries = Arc::new(entries);
         documents
-    }
-
-    pub(crate) fn rows(&self) -> usize {
-        self.ends.len()
     }
 
     /// How many different tokens they have.

@@ -2,7 +2,7 @@
 //!
 //! A token's deviation is chosen by all documents that have it, so that leaving one of them out at a time flatters it: a token of
 //! four documents of one class looks right in every one of them. Here the counts, the weights and the deviations are all worked out
-//! without the documents that are asked.
+//! without the documents that are asked. Documents of a group are asked together.
 
 use std::mem;
 
@@ -38,9 +38,16 @@ pub(crate) struct Fitted<'a> {
     pub(crate) trust: f64,
     /// The weight of each row, but for its copies.
     pub(crate) row_weights: &'a [f64],
+    /// The fold of each row of the sample, if rows come in groups.
+    pub(crate) folds: Option<&'a [u32]>,
     /// The part of the first text, and its first term.
     pub(crate) first_part: usize,
     pub(crate) first_term: usize,
+}
+
+/// In which part a row is dealt out.
+fn part_of(folds: Option<&[u32]>, row: usize) -> usize {
+    folds.map_or(row, |folds| folds[row] as usize) % PARTS
 }
 
 /// Lets tokens deviate, if that helps.
@@ -116,25 +123,28 @@ impl Fitted<'_> {
         let parts = if self.fit.rows() > MANY_ROWS { 1 } else { PARTS };
         let mut losses = vec![0.0; 1 + PENALTIES.len()];
         for part in 0..parts {
-            let is_held = |row: usize| row % PARTS == part;
+            let folds = self.folds;
+            let is_held = |row: usize| part_of(folds, row) == part;
             let rows = 0..self.fit.rows();
             let only = |wanted: bool| {
                 let weight = |row: usize| if is_held(row) == wanted { self.fit.weights[row] } else { 0.0 };
                 rows.clone().map(weight).collect::<Vec<f64>>()
             };
             let (held_out, others) = (only(true), only(false));
-            let held_rows = || {
-                let held = rows.clone().filter(|&row| is_held(row));
-                held.map(|row| (row, self.fit.own[row], self.fit.weights[row]))
-            };
-            let reduced: Vec<Documents> =
-                texts.iter().map(|text| text.documents.without(held_rows())).collect();
-            let weight = |row: usize| if is_held(row) { 0.0 } else { self.row_weights[row] };
-            let replaced: Vec<Part> = texts
+            let reduced: Vec<Documents> = texts
                 .iter()
-                .zip(&reduced)
-                .map(|(text, documents)| text.part(documents, &self.fit.own, weight, self.fit.threads))
+                .map(|text| text.documents.without(text.counted(is_held)))
                 .collect();
+            let weight = |row: usize| if is_held(row) { 0.0 } else { self.row_weights[row] };
+            let all: Vec<usize> = rows.clone().collect();
+            let of_text = |(text, documents): (&TextSample, &Documents)| match self.folds {
+                None => text.part(documents, &all, weight, self.fit.threads),
+                Some(folds) => {
+                    let is_held = |fold: u32| fold as usize % PARTS == part;
+                    text.without_folds(documents, folds, is_held, self.fit.threads)
+                }
+            };
+            let replaced: Vec<Part> = texts.iter().zip(&reduced).map(of_text).collect();
             let whole = self.replace_parts(replaced);
             let weights = self.fit.weights(&others, self.weights, self.common, STEPS);
             let scored = self.scored(&weights, others);

@@ -20,6 +20,7 @@ use crate::families::text::TextStatistics;
 use crate::families::{FamilyStatistics, Removed};
 use crate::judgement::blocks::in_blocks;
 use crate::judgement::fit::{Part, without_last};
+use crate::judgement::groups::FOLDS;
 use crate::settings::Settings;
 use crate::statistics::Statistics;
 use bands::Masses;
@@ -135,6 +136,14 @@ pub(crate) fn masses_of(text: &TextStatistics, unit: f64) -> Masses {
     from_file.unwrap_or_else(|| Masses::new(text, unit))
 }
 
+/// Rows of a sample: the class of each, its weight with all its copies, and to how many of the first the weights are fitted.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TextRows<'a> {
+    pub(crate) own: &'a [u32],
+    pub(crate) weights: &'a [f64],
+    pub(crate) fitted: usize,
+}
+
 /// Documents of a column of text that were learnt, as the terms need them.
 pub(crate) struct TextSample {
     column: usize,
@@ -143,45 +152,48 @@ pub(crate) struct TextSample {
     lengths: LengthCounts,
     /// What the lengths say.
     said_by_length: Lengths,
+    /// The class and the weight of each document with its copies, and to how many of the first the weights are fitted.
+    own: Vec<u32>,
+    weights: Vec<f64>,
+    fitted: usize,
 }
 
 impl TextSample {
-    /// `own` and `weights` are the class and the weight of each row, with its copies.
     pub(crate) fn new(
         column: usize,
         text: &TextStatistics,
         documents: &crate::TextColumn,
-        own: &[u32],
-        weights: &[f64],
+        TextRows { own, weights, fitted }: TextRows<'_>,
         classes: &[(&str, f64)],
         unit: f64,
     ) -> Self {
         let documents = Documents::new(documents, text, &masses_of(text, unit), unit);
-        let rows = documents.lengths.iter().zip(own).zip(weights);
+        let rows = documents.lengths.iter().zip(own).zip(weights).take(fitted);
         let rows =
             rows.filter_map(|((length, &own), &weight)| Some(((*length)?, classes[own as usize].0, weight)));
         let lengths = LengthCounts::new(rows);
         let said_by_length = said_by(&lengths, classes, unit);
-        TextSample { column, layout: layout_of(text), documents, lengths, said_by_length }
+        let (layout, own, weights) = (layout_of(text), own.to_vec(), weights.to_vec());
+        TextSample { column, layout, documents, lengths, said_by_length, own, weights, fitted }
     }
 
-    /// The terms of every row without itself; as of new documents for rows that were not counted.
+    /// The terms of some rows without themselves; as of new documents for rows that were not counted, whose weight is none.
     fn part(
         &self,
         documents: &Documents,
-        own: &[u32],
+        rows: &[usize],
         weight: impl Fn(usize) -> f64 + Sync,
         threads: usize,
     ) -> Part {
         let (k, terms) = (self.layout.classes, self.layout.terms());
         let shares = documents.masses.shares();
-        let blocks = in_blocks(documents.rows(), threads, |block| {
+        let blocks = in_blocks(rows.len(), threads, |block| {
             let mut sums = Sums::new(self.layout);
             let mut of_row = vec![0.0; k * terms];
             let mut values = Vec::with_capacity(block.len() * (k - 1) * terms);
-            for row in block {
+            for &row in &rows[block] {
                 let weight = weight(row);
-                let left_out = (weight > 0.0).then_some(LeftOut { class: own[row] as usize, weight });
+                let left_out = (weight > 0.0).then_some(LeftOut { class: self.own[row] as usize, weight });
                 match documents.lengths[row] {
                     None => of_row.fill(0.0),
                     Some(length) => {
@@ -197,8 +209,45 @@ impl TextSample {
         Part::new(blocks.concat(), terms, false)
     }
 
-    pub(crate) fn without_one(&self, own: &[u32], weights: &[f64], threads: usize) -> Part {
-        self.part(&self.documents, own, |row| weights[row], threads)
+    /// `weights` are those of the rows, without their copies.
+    pub(crate) fn without_one(&self, weights: &[f64], threads: usize) -> Part {
+        let rows: Vec<usize> = (0..self.fitted).collect();
+        self.part(&self.documents, &rows, |row| weights[row], threads)
+    }
+
+    /// The terms of every row without the fold of its group.
+    pub(crate) fn without_groups(&self, folds: &[u32], threads: usize) -> Part {
+        self.without_folds(&self.documents, folds, |_| false, threads)
+    }
+
+    /// The same where these are the documents, and some folds were not counted.
+    fn without_folds(
+        &self,
+        documents: &Documents,
+        folds: &[u32],
+        is_held: impl Fn(u32) -> bool,
+        threads: usize,
+    ) -> Part {
+        let cells = self.fitted * (self.layout.classes - 1);
+        let mut all = Part::new(vec![0.0; cells * self.layout.terms()], self.layout.terms(), false);
+        for fold in (0..FOLDS as u32).filter(|fold| folds[..self.fitted].contains(fold)) {
+            let rows: Vec<usize> = (0..self.fitted).filter(|&row| folds[row] == fold).collect();
+            let part = match is_held(fold) {
+                true => self.part(documents, &rows, |_| 0.0, threads),
+                false => {
+                    let rest = documents.without(self.counted(|row| folds[row] == fold));
+                    self.part(&rest, &rows, |_| 0.0, threads)
+                }
+            };
+            all.put_rows(&rows, &part);
+        }
+        all
+    }
+
+    /// The rows that are wanted, with their classes and weights.
+    fn counted(&self, is_wanted: impl Fn(usize) -> bool) -> impl Iterator<Item = (usize, u32, f64)> {
+        let rows = (0..self.own.len()).filter(move |&row| is_wanted(row));
+        rows.map(|row| (row, self.own[row], self.weights[row]))
     }
 
     pub(crate) fn terms(&self) -> usize {
@@ -206,7 +255,7 @@ impl TextSample {
     }
 
     fn coefficients(&self, weights: &[f64]) -> Vec<Coefficients> {
-        let lengths = self.documents.lengths.iter().map(|length| length.unwrap_or(0.0));
+        let lengths = self.documents.lengths[..self.fitted].iter().map(|length| length.unwrap_or(0.0));
         let relative = lengths.map(|length| self.said_by_length.relative(length));
         relative.map(|length| Coefficients::new(self.layout, weights, length)).collect()
     }
