@@ -142,10 +142,13 @@ pub(crate) fn named_columns(named: &[String], header: &[String]) -> Vec<String> 
 
 /// Refuses what is said of a column that is no feature.
 fn check_roles(target: &str, ignored: &[String], args: &TableArgs) -> Result<()> {
-    let is_feature =
-        |name: &str| name != target && ![&args.weight, &args.group].iter().any(|role| role.as_deref() == Some(name));
+    let is_feature = |name: &str| {
+        name != target && ![&args.weight, &args.group].iter().any(|role| role.as_deref() == Some(name))
+    };
     if let Some(name) = ignored.iter().find(|name| !is_feature(name)) {
-        bail!("--ignore {name}: this column is the target, the weight or the group, which cannot be left out");
+        bail!(
+            "--ignore {name}: this column is the target, the weight or the group, which cannot be left out"
+        );
     }
     let is_class = Meaning::Kept(Kind::Category, None);
     let is_said =

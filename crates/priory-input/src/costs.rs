@@ -27,8 +27,7 @@ pub fn read_costs(table: Table) -> Result<Vec<Cost>> {
     let columns = names.iter().map(|name| Column::new(name, Kind::Category)).collect();
     // Nothing is missing here: `?` or `NA` may be a class.
     let (weight, group) = (None, None);
-    let schema =
-        Schema { target: String::new(), bins: None, weight, group, missing: Vec::new(), columns };
+    let schema = Schema { target: String::new(), bins: None, weight, group, missing: Vec::new(), columns };
     let mut costs = Vec::new();
     let mut batches = table.batches(&schema, Purpose::Scoring)?;
     let mut batch = batches.reader().empty_batch();

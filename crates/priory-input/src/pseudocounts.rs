@@ -27,8 +27,7 @@ pub fn read_pseudocounts(table: Table) -> Result<Pseudocounts> {
     let columns = ["column", "value", amount].map(|name| Column::new(name, Kind::Category)).to_vec();
     // Nothing is missing here: `?` or `NA` may be the very value that a pseudocount is for.
     let (weight, group) = (None, None);
-    let schema =
-        Schema { target: String::new(), bins: None, weight, group, missing: Vec::new(), columns };
+    let schema = Schema { target: String::new(), bins: None, weight, group, missing: Vec::new(), columns };
     let mut pseudocounts = Pseudocounts::default();
     let mut batches = table.batches(&schema, Purpose::Scoring)?;
     let mut batch = batches.reader().empty_batch();

@@ -97,9 +97,8 @@ fn judged(parts: &[&[Row]], has_text: bool, has_groups: bool, threads: usize) ->
 fn log_loss(learnt: &Learnt, asked: &[Row], has_text: bool) -> f64 {
     let model = learnt.estimate().unwrap();
     let posterior = model.score(&batch(asked, has_text, false)).unwrap().normalize();
-    let own = |row: usize| {
-        model.classes().iter().position(|name| *name == asked[row].class.to_string()).unwrap()
-    };
+    let own =
+        |row: usize| model.classes().iter().position(|name| *name == asked[row].class.to_string()).unwrap();
     (0..asked.len()).map(|row| -posterior.row(row)[own(row)].ln()).sum::<f64>() / asked.len() as f64
 }
 

@@ -301,7 +301,8 @@ fn ten_million_words_are_refused_in_time() {
         let mut batch = Batch::new(&schema(true));
         for class in ["a", "b"] {
             let names: Vec<String> = (0..100_000).map(|i| format!("w{}", words + i)).collect();
-            let pairs: Vec<String> = (0..100_000).map(|i| format!("w{} w{}", words + i, words + i + 1)).collect();
+            let pairs: Vec<String> =
+                (0..100_000).map(|i| format!("w{} w{}", words + i, words + i + 1)).collect();
             let pairs = pairs.iter().filter(|_| dropped_at.is_none());
             let tokens: Vec<&str> = names.iter().chain(pairs).map(String::as_str).collect();
             batch.push(Some(class), 1.0, &[Value::Text(&tokens)]).unwrap();

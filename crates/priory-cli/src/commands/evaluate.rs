@@ -123,7 +123,9 @@ fn evaluate_tables(args: &EvaluateArgs, paths: &[String], threads: usize) -> Res
     let schema = &understood.schema;
     let split = Split::new(args);
     if let (Split::LeaveOneOut, Some(group)) = (&split, &schema.group) {
-        bail!("--leave-one-out leaves out single rows, and those of a `{group}` depend on each other: use --folds");
+        bail!(
+            "--leave-one-out leaves out single rows, and those of a `{group}` depend on each other: use --folds"
+        );
     }
     let judging = args.judge.judging().in_the_end();
     let evaluated = |judging| split.evaluate(&tables, schema, &settings, judging, args, threads);

@@ -84,9 +84,10 @@ pub(crate) fn run(args: &TrainArgs, threads: usize) -> Result<()> {
     warn_of_several_labels(&model, &schema.target);
     data::warn_of_skipped(skipped, &schema.target);
     explain_judgement(tier, why_not, &learnt);
-    let has_runs = schema.columns.iter().any(|column| {
-        column.text.as_ref().is_some_and(|text| text.tokens.characters.is_some())
-    });
+    let has_runs = schema
+        .columns
+        .iter()
+        .any(|column| column.text.as_ref().is_some_and(|text| text.tokens.characters.is_some()));
     if has_runs && tier.is_none() && judging != Judging::Later {
         warn("--characters is for judged models: no runs of characters were counted beside words");
     }

@@ -48,7 +48,9 @@ fn formats_files_order_and_threads_do_not_matter() {
     let whole = folder.train(&format!("all.csv {HOW}"));
     assert!(folder.train(&format!("second.csv first.csv {HOW} --threads 3")) == whole);
     assert!(folder.train(&format!("all.jsonl {HOW} --threads 1")) == whole);
-    assert!(folder.train(&format!("all.csv {} --ignore customer", HOW.replace("--group customer ", ""))) != whole);
+    assert!(
+        folder.train(&format!("all.csv {} --ignore customer", HOW.replace("--group customer ", ""))) != whole
+    );
     for part in ["first", "second"] {
         folder.stdout(&format!("train {part}.csv {HOW} --judge later -o {part}.priory"));
     }
@@ -66,7 +68,8 @@ fn formats_files_order_and_threads_do_not_matter() {
 fn customers_that_are_known_already_are_easier_to_predict() {
     let folder = folder();
     let loss = |arguments: &str| folder.json(arguments)["log_loss"].as_f64().unwrap();
-    let known = loss("evaluate all.csv --target buys --ignore customer --as habit=category,mood=category,note=text");
+    let known =
+        loss("evaluate all.csv --target buys --ignore customer --as habit=category,mood=category,note=text");
     let new = loss(&format!("evaluate all.csv {HOW}"));
     assert!(known + 0.1 < new && new < 0.69, "{known} and {new}");
     let held_out = loss(&format!("evaluate all.csv {HOW} --holdout 0.4"));

@@ -23,7 +23,9 @@ fn documents_of_a_hundred_megabytes_are_refused_and_long_ones_are_judged() {
     assert!(!all.contains("NaN"), "{all}");
     // It holds nothing, and takes no room on the disk.
     File::create(&long).unwrap().set_len(100 << 20).unwrap();
-    for arguments in ["train mails --documents -o new.priory", "predict m.priory --document mails/ham/long.txt"] {
+    for arguments in
+        ["train mails --documents -o new.priory", "predict m.priory --document mails/ham/long.txt"]
+    {
         let said = folder.refusal(arguments);
         assert!(said.contains("long.txt") && said.contains("67108864"), "{said}");
     }

@@ -1,8 +1,8 @@
 //! What the user chose about text.
 
 use priory::text::{
-    CharacterNgrams, Cjk, DocumentLength, LetterCase, Normalization, StopWords, TermFrequency, TextSettings, TokenSettings,
-    TokenStyle, WordNgrams,
+    CharacterNgrams, Cjk, DocumentLength, LetterCase, Normalization, StopWords, TermFrequency, TextSettings,
+    TokenSettings, TokenStyle, WordNgrams,
 };
 
 use super::{STEMMER_VERSION, Tokenizer};

@@ -182,9 +182,9 @@ impl Tokenizer {
         }
         self.scanner.finish_document(&mut sink);
         let visit = sink.end_document();
-        let parts = document.utf8_chunks().flat_map(|chunk| {
-            [chunk.valid(), if chunk.invalid().is_empty() { "" } else { "\u{fffd}" }]
-        });
+        let parts = document
+            .utf8_chunks()
+            .flat_map(|chunk| [chunk.valid(), if chunk.invalid().is_empty() { "" } else { "\u{fffd}" }]);
         self.show_runs(parts, visit);
     }
 }
@@ -342,7 +342,8 @@ mod tests {
         assert_eq!(runs("‹ ›"), ["‹_‹_›", "‹_›_›"]);
         assert_eq!(tokens(&beside, "b‹")[..4], ["b", "⟨start⟩ b", "‹", "b ‹"]);
         let without = TokenSettings { characters: None, ..beside.clone() };
-        let rest: Vec<String> = tokens(&beside, "Ab, c").into_iter().filter(|token| !token.starts_with('‹')).collect();
+        let rest: Vec<String> =
+            tokens(&beside, "Ab, c").into_iter().filter(|token| !token.starts_with('‹')).collect();
         assert_eq!(rest, tokens(&without, "Ab, c"));
         assert_eq!(tokens_of_bytes(&beside, b"a\xff b"), tokens(&beside, "a\u{fffd} b"));
         // Alone they are nothing: only judgements weigh them.

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::families::FamilyStatistics;
 use crate::error::Result;
+use crate::families::FamilyStatistics;
 use crate::features::Gain;
 use crate::judgement::blocks::in_blocks;
 use crate::judgement::cloud::{Cloud, Coordinates, Covariance, Members, Scatter};

@@ -93,8 +93,11 @@ impl RowSample {
         let groups = groups_of(&batch, &counted, &hashes);
         let rows = groups.into_iter().zip(hashes).zip(copies).enumerate();
         let rows: Vec<SampledRow> = rows
-            .map(|(row, ((group, hash), &copies))| {
-                SampledRow { group, hash, copies, values: values_of(&batch, row) }
+            .map(|(row, ((group, hash), &copies))| SampledRow {
+                group,
+                hash,
+                copies,
+                values: values_of(&batch, row),
             })
             .collect();
         let values = rows.iter().map(|row| row.values).sum();

@@ -58,7 +58,8 @@ const MOST_COLUMNS: usize = 8_192;
 const FEWEST_ROWS_TO_FIT: usize = 1_000;
 
 /// Why rows cannot be judged whose groups cannot be left out.
-pub(crate) const ONE_GROUP: &str = "all its rows are of one group, or its groups are too large to be left out";
+pub(crate) const ONE_GROUP: &str =
+    "all its rows are of one group, or its groups are too large to be left out";
 
 impl Judging {
     /// Has all counted that such a judgement weighs: of columns of words also punctuation and pairs of neighbours, unless the

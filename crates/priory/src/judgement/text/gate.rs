@@ -131,10 +131,8 @@ impl Fitted<'_> {
                 rows.clone().map(weight).collect::<Vec<f64>>()
             };
             let (held_out, others) = (only(true), only(false));
-            let reduced: Vec<Documents> = texts
-                .iter()
-                .map(|text| text.documents.without(text.counted(is_held)))
-                .collect();
+            let reduced: Vec<Documents> =
+                texts.iter().map(|text| text.documents.without(text.counted(is_held))).collect();
             let weight = |row: usize| if is_held(row) { 0.0 } else { self.row_weights[row] };
             let all: Vec<usize> = rows.clone().collect();
             let of_text = |(text, documents): (&TextSample, &Documents)| match self.folds {
