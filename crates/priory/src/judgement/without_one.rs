@@ -216,6 +216,7 @@ mod tests {
             triples: vec![0, 1, 2],
             codes_of_triples: 4,
             largest_hash: u64::MAX,
+            left_out: 0,
         };
         let code = |row: usize, step: usize| 1 + (row * row / step % 3) as u8;
         let codes: Vec<Vec<u8>> =
