@@ -302,15 +302,18 @@ fn columns_that_repeat_each_other_share_their_weight() {
         (posterior, learnt.judgement().unwrap().columns)
     };
     for tier in TIERS {
-        let ((of_many, weights), (of_one, _)) = (judged(&schema, tier), judged(&single, tier));
+        let ((of_many, weights), (of_one, whole)) = (judged(&schema, tier), judged(&single, tier));
         for (many, one) in of_many.iter().zip(of_one) {
-            println!("{tier:?} {many} {one}");
+            assert!((many - one).abs() < 0.005, "{tier:?}: {many} instead of {one}");
         }
+        let share = whole[0].alone / 50.0;
         for of_column in &weights {
-            println!("{tier:?} {of_column:?}");
+            assert!(
+                (of_column.alone / share - 1.0).abs() < 0.02,
+                "{tier:?}: {of_column:?} instead of {share}"
+            );
         }
     }
-    panic!()
 }
 
 #[test]

@@ -112,7 +112,9 @@ fn left_out(learnt: &Learnt, tier: Tier) -> String {
     let count = learnt.judgement().map_or(0, |judgement| judgement.left_out);
     match (count, tier) {
         (0, _) => String::new(),
-        (_, Tier::Weights) => ", since there are too many columns and classes to count what columns say together".into(),
+        (_, Tier::Weights) => {
+            ", since there are too many columns and classes to count what columns say together".into()
+        }
         (1, _) => "; 1 column is weighed by itself alone, as together they are too many".into(),
         _ => format!("; {count} columns are weighed by themselves alone, as together they are too many"),
     }
