@@ -106,6 +106,11 @@ impl Interaction {
         Interaction { classes, shared, rates, inverse, totals }
     }
 
+    /// Lets go of all that was counted.
+    pub(crate) fn let_go(&mut self) {
+        (self.rates, self.inverse, self.shared) = (Vec::new(), Vec::new(), Vec::new());
+    }
+
     /// u of a class for one of its own rows of this weight, without the row.
     pub(crate) fn ln(&self, cell: usize, class: usize, strength: f64, weight: f64) -> f64 {
         let place = cell * self.classes + class;

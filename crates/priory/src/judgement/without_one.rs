@@ -40,8 +40,8 @@ impl Terms {
         let columns = columns.map(|(counts, shrinkage)| Some(counts.as_ref()?.table((*shrinkage)?, unit)));
         let list = TermList::new(judgement, singles.len(), on_grid)?;
         let interactions = list.interactions.iter();
-        let interactions =
-            interactions.map(|terms| Interactions::new(terms.columns(), terms.each(), terms.strength, unit));
+        let interactions = interactions
+            .map(|terms| Interactions::new(terms.columns(), terms.each(), terms.strength, unit, true));
         let clouds = list.clouds.iter().map(CloudTerm::cloud);
         Some(Terms {
             columns: columns.collect(),
