@@ -164,6 +164,8 @@ pub(super) fn judge_sample(
     let classes = statistics.classes.len();
     let (class_weights, singles) = (class_weights(statistics), singles_of(statistics, settings));
     let grid = Grid::choose(statistics, &class_weights, &singles, tier);
+    let has_no_room = grid.columns.is_empty() && grid.left_out > 0;
+    let tier = if has_no_room { Tier::Weights } else { tier };
     let grid = Arc::new(Grid { largest_hash: *largest_hash, ..grid });
     let mut coded = grid.write(batch, &(0..batch.rows as u32).collect::<Vec<_>>());
     let on_grid = OnGrid::of_sample(grid, &coded, batch, &own, copies, classes, threads);
@@ -201,7 +203,7 @@ pub(super) fn judge_sample(
     let all = if folds.is_some() { &settled.batch } else { &*batch };
     let counted_of_all: Vec<f64> = (0..all.rows).map(|row| all.weight(row) * copies[row]).collect();
     let text = |(column, text): &(usize, &TextStatistics)| {
-        let rows = TextRows { own: &own_of_all, weights: &counted_of_all, fitted: most };
+        let rows = TextRows { own: &own_of_all[..all.rows], weights: &counted_of_all, fitted: most };
         TextSample::new(*column, text, all.text(*column), rows, &of_class, statistics.unit())
     };
     let texts = weighed.iter().map(text).collect();
