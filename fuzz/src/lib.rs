@@ -85,6 +85,7 @@ impl Choices {
             target: header[target].clone(),
             bins: None,
             weight: weight.map(|i| header[i].clone()),
+            group: None,
             missing: if all_text { Vec::new() } else { missing },
             columns: columns.collect(),
         };
