@@ -146,6 +146,9 @@ pub(crate) struct InputArgs {
     /// `--columns 54`
     #[arg(long, value_name = "COUNT")]
     pub(crate) columns: Option<usize>,
+    /// The sheet of a spreadsheet, by its name or its number, for example `--sheet "Orders 2024"` [default: the first]
+    #[arg(long, value_name = "SHEET")]
+    pub(crate) sheet: Option<String>,
     /// DATA is a folder, or a tar archive, with a folder for each class and a file for each document in it, for example
     /// `train --documents mails/`; the columns are called class and text
     #[arg(long, conflicts_with = "input_format")]

@@ -189,18 +189,48 @@ fn columns_of_a_group_are_drawn_alone_and_together() {
     assert!(fails(&folder, "plot one.priory sex").contains("counted but not used"));
 }
 
+/// The words of a text are those that `show` lists for each class, with bars as long as they tell.
 #[test]
-fn of_text_there_is_no_picture() {
+fn of_text_the_telling_words_are_drawn() {
     let folder = folder();
     succeeds(&folder, "train examples/mails.csv --target label --as text=text --select 1 -o t.priory");
-    for arguments in ["plot t.priory", "plot t.priory -o t.svg", "plot t.priory text"] {
-        let error = fails(&folder, arguments);
-        assert!(
-            error.contains("of which there is no picture") || error.contains("of text there is no picture")
-        );
-        assert!(error.contains("priory show has its tokens"), "{error}");
+    let shown: serde_json::Value =
+        serde_json::from_str(&succeeds(&folder, "show t.priory --format json")).unwrap();
+    let telling = shown["features"][0]["text"]["telling"].as_object().unwrap();
+    assert_eq!(telling.len(), 2);
+    let drawn = succeeds(&folder, "plot t.priory");
+    assert_eq!(drawn, succeeds(&folder, "plot t.priory text"));
+    let picture = svg(&folder, "t.priory");
+    assert_eq!(picture, svg(&folder, "t.priory text"));
+    let mut lines = drawn.lines().skip(2);
+    let mut bars = Vec::new();
+    for (class, words) in telling {
+        assert_eq!(lines.next().unwrap().trim(), class);
+        for word in words.as_array().unwrap() {
+            let (token, evidence) = (word["token"].as_str().unwrap(), word["evidence"].as_f64().unwrap());
+            let fields: Vec<&str> = lines.next().unwrap().split_whitespace().collect();
+            assert_eq!(fields[0], token, "{drawn}");
+            assert_eq!(fields.last().unwrap(), &format!("{evidence:.4}"), "{drawn}");
+            assert!(picture.contains(&format!(">{token}</text>")), "{picture}");
+            bars.push((evidence, fields[1].chars().filter(|&c| c == '█').count()));
+        }
+    }
+    let top = bars.iter().map(|bar| bar.0).fold(0.0, f64::max);
+    let longest = bars.iter().map(|bar| bar.1).max().unwrap();
+    for (evidence, blocks) in bars {
+        assert!((evidence / top * longest as f64 - blocks as f64).abs() <= 1.0, "{evidence} {blocks}");
     }
     assert!(succeeds(&folder, "features t.priory").contains("  text "));
+    // A word that no other class has says everything without smoothing; the picture has an end all the same.
+    succeeds(&folder, "train examples/mails.csv --target label --as text=text --smoothing none -o n.priory");
+    assert!(succeeds(&folder, "plot n.priory").contains("inf"));
+    assert!(!svg(&folder, "n.priory").contains("inf\""));
+    // Beside a column of numbers each has a panel.
+    let rows = "words,n,y\nred green,1,p\nred blue,2,p\ngreen,3,q\nblue green,4,q\n";
+    fs::write(folder.path().join("both.csv"), rows).unwrap();
+    succeeds(&folder, "train both.csv --target y --as words=text,n=gaussian -o both.priory");
+    let both = svg(&folder, "both.priory");
+    assert!(both.contains(">words: ") && both.contains(">n: gaussian"), "{both}");
 }
 
 #[test]

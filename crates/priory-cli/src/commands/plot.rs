@@ -62,7 +62,6 @@ pub(crate) fn run(args: &PlotArgs) -> Result<()> {
 /// What to do instead.
 fn hinted(error: Error) -> anyhow::Error {
     match error {
-        Error::NoPictureOfText(_) => anyhow!("{error}; priory show has its tokens"),
         Error::NotUsed { .. } => anyhow!("{error}; --select all uses every column"),
         error => error.into(),
     }
