@@ -569,6 +569,10 @@ pub(crate) struct PlotArgs {
     pub(crate) columns: Vec<String>,
     #[command(flatten)]
     pub(crate) settings: SettingsArgs,
+    /// Draw the rows of tables as points over a map of two columns, a part of them if they are many, for example
+    /// `-o bills.svg --points examples/penguins.csv`
+    #[arg(help_heading = "Output", long, value_name = "DATA", value_hint = ValueHint::FilePath, requires = "output")]
+    pub(crate) points: Vec<String>,
     /// Write an SVG file instead, for example `-o picture.svg`
     #[arg(help_heading = "Output", short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,

@@ -3,6 +3,7 @@
 mod axis;
 mod contour;
 mod densities;
+mod points;
 mod regions;
 mod reliability;
 pub mod svg;
@@ -16,6 +17,7 @@ pub use axis::{Tick, ticks};
 pub use contour::Piece;
 use densities::Counted;
 pub use densities::{Bins, Densities};
+pub use points::{Point, Points};
 pub use regions::{Axis, Regions};
 pub use reliability::reliability;
 pub use words::{Word, Words};
@@ -53,6 +55,15 @@ pub enum Drawing {
     Regions(Regions),
     /// Text: the words that tell most.
     Words(Words),
+}
+
+impl Picture {
+    /// Puts points over a map of two columns of numbers.
+    pub fn add_points(&mut self, points: Vec<Point>) {
+        if let [Panel { drawing: Drawing::Regions(regions), .. }] = self.panels.as_mut_slice() {
+            regions.points = points;
+        }
+    }
 }
 
 /// P(value | class) for each value, the classes side by side.

@@ -383,6 +383,7 @@ fn draw_regions(svg: &mut Svg, frame: Frame, map: &Regions) {
         }
         svg.path(&lines, &format!("line{} contour", class % 8));
     }
+    draw_points(svg, frame, map);
     draw_scale(svg, frame, map.across.low, map.across.high);
     for tick in ticks(map.up.low, map.up.high, 8) {
         let y = frame.y + frame.height * (1.0 - (tick.at - map.up.low) / (map.up.high - map.up.low));
@@ -399,6 +400,25 @@ fn draw_regions(svg: &mut Svg, frame: Frame, map: &Regions) {
     let shares: Vec<String> = regions::SHARES.iter().map(|share| format!("{:.0} %", 100.0 * share)).collect();
     let about = format!("lines: {} of a class", shares.join(" and "));
     svg.text(frame.x + frame.width, frame.y + frame.height + 36.0, "soft end", &about);
+}
+
+/// A dot for each row that is on the map.
+fn draw_points(svg: &mut Svg, frame: Frame, map: &Regions) {
+    let mut dots = vec![String::new(); map.contours.len()];
+    for point in &map.points {
+        let place = |at: f64, low: f64, high: f64| (at - low) / (high - low);
+        let x = place(point.across, map.across.low, map.across.high);
+        let y = place(point.up, map.up.low, map.up.high);
+        if (0.0..=1.0).contains(&x) && (0.0..=1.0).contains(&y) {
+            let (x, y) = (frame.x + x * frame.width, frame.y + (1.0 - y) * frame.height);
+            // A line of no length with round ends.
+            let _ = write!(dots[point.class], "M{} {}h0", Short(x), Short(y));
+        }
+    }
+    const DOT: &str = "fill:none;stroke-width:4;stroke-linecap:round;stroke-opacity:.75";
+    for (class, dots) in dots.iter().enumerate().filter(|(_, dots)| !dots.is_empty()) {
+        let _ = writeln!(svg.text, "<path class=\"line{}\" style=\"{DOT}\" d=\"{dots}\"/>", class % 8);
+    }
 }
 
 /// The classes of a line of a class.
