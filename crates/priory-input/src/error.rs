@@ -218,7 +218,9 @@ pub enum Error {
         sheets: String,
     },
     /// A small file unpacks to a huge one.
-    #[error("{name}: the spreadsheet unpacks to far more than a table of its size does, as if to fill the memory; save it again, or as CSV")]
+    #[error(
+        "{name}: the spreadsheet unpacks to far more than a table of its size does, as if to fill the memory; save it again, or as CSV"
+    )]
     Bomb {
         /// The file.
         name: String,

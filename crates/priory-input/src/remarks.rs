@@ -38,13 +38,20 @@ impl fmt::Display for SheetRemark {
                 write!(f, "{} is the first of {} sheets: {}", shown(sheet), sheets.len(), shown_list(sheets))
             }
             SheetRemark::Titles { header, first } => {
-                write!(f, "row {header} of the sheet is the header; what is above it is not read: {}", shown(first))
+                write!(
+                    f,
+                    "row {header} of the sheet is the header; what is above it is not read: {}",
+                    shown(first)
+                )
             }
             SheetRemark::Beside { values: 1, first } => {
                 write!(f, "the value in {first} is not read: it is beside the columns of the header")
             }
             SheetRemark::Beside { values, first } => {
-                write!(f, "{values} values are not read, {first} first: they are beside the columns of the header")
+                write!(
+                    f,
+                    "{values} values are not read, {first} first: they are beside the columns of the header"
+                )
             }
         }
     }

@@ -82,7 +82,10 @@ impl Table {
             };
         }
         let opened = File::open(path).and_then(|file| Ok((file.metadata()?, file)));
-        #[cfg_attr(not(feature = "spreadsheets"), expect(unused_mut, reason = "a look at it moves the place in it"))]
+        #[cfg_attr(
+            not(feature = "spreadsheets"),
+            expect(unused_mut, reason = "a look at it moves the place in it")
+        )]
         let (metadata, mut file) =
             opened.map_err(|cause| Error::File { name: path.into(), action: "opened", cause })?;
         if metadata.is_dir() {
@@ -249,7 +252,16 @@ impl Table {
         }
         let (header, renamed) = distinct_names(header);
         let (options, remarks) = (options.clone(), Vec::new());
-        Ok(Table { input, options, header, places: None, remarks, renamed, kept: Vec::new(), most_rows: None })
+        Ok(Table {
+            input,
+            options,
+            header,
+            places: None,
+            remarks,
+            renamed,
+            kept: Vec::new(),
+            most_rows: None,
+        })
     }
 
     /// Makes room for what a schema knows of and the beginning of a sparse table happens not to mention; documents
@@ -463,7 +475,9 @@ impl Places {
     /// Whole lines from places further in, as text. What cannot be read is passed over: it will be met again.
     fn pieces(&self, size: u64, latin1: bool) -> Vec<Vec<u8>> {
         match self {
-            Places::Path(path) => File::open(path).map_or_else(|_| Vec::new(), |file| pieces(&file, size, latin1)),
+            Places::Path(path) => {
+                File::open(path).map_or_else(|_| Vec::new(), |file| pieces(&file, size, latin1))
+            }
             #[cfg(feature = "spreadsheets")]
             Places::Sheet(file) => {
                 // Whoever reads it goes on where it was.
@@ -472,7 +486,9 @@ impl Places {
                 let pieces = pieces(sheet, size, latin1);
                 match sheet.seek(SeekFrom::Start(place)) {
                     Ok(_) => pieces,
-                    Err(_) => unreachable!("a temporary file can be read at the place at which it was read before"),
+                    Err(_) => {
+                        unreachable!("a temporary file can be read at the place at which it was read before")
+                    }
                 }
             }
         }
@@ -513,7 +529,10 @@ fn skip_byte_order_mark(source: &mut Source) -> Result<()> {
         (b"\xfd7zXZ\0", "an xz file; unpack it first"),
         (b"BZh91AY&SY", "a bzip2 file; unpack it first"),
         (b"PK\x03\x04", "a zip file or a spreadsheet, and not what it was said to be"),
-        (b"\xd0\xcf\x11\xe0", "an old Office document, or one with a password; save it as .xlsx without one, or as CSV"),
+        (
+            b"\xd0\xcf\x11\xe0",
+            "an old Office document, or one with a password; save it as .xlsx without one, or as CSV",
+        ),
     ];
     let ahead = source.beginning();
     let known = beginnings.iter().find(|(beginning, _)| ahead.starts_with(beginning)).map(|(_, what)| *what);

@@ -167,11 +167,13 @@ impl Bytes {
     #[cfg(feature = "spreadsheets")]
     pub(crate) fn into_temporary_file(mut self) -> Result<File> {
         use std::io::{Seek, Write};
-        let failed = |cause| Error::File { name: self.name.clone(), action: "kept in a temporary file", cause };
+        let failed =
+            |cause| Error::File { name: self.name.clone(), action: "kept in a temporary file", cause };
         let mut file = tempfile::tempfile().map_err(failed)?;
         let mut buffer = Vec::new();
         while self.read_into(&mut buffer, 1 << 20)? > 0 {
-            let failed = |cause| Error::File { name: self.name.clone(), action: "kept in a temporary file", cause };
+            let failed =
+                |cause| Error::File { name: self.name.clone(), action: "kept in a temporary file", cause };
             file.write_all(&buffer).map_err(failed)?;
             buffer.clear();
         }

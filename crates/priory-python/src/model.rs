@@ -319,8 +319,7 @@ impl Snapshot {
         let mut picture = picture.map_err(of_core)?;
         if let Some(rows) = rows {
             let mut points = Points::new(model, &columns).map_err(of_core)?;
-            let mut batches =
-                self.open(rows)?.batches(model.schema(), Purpose::Testing).map_err(of_input)?;
+            let mut batches = self.open(rows)?.batches(model.schema(), Purpose::Testing).map_err(of_input)?;
             let mut batch = batches.reader().empty_batch();
             while batches.read(&mut batch).map_err(of_input)? {
                 points.add(&batch);

@@ -5,8 +5,8 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use anyhow::{Result, anyhow, bail};
-use priory::{Error, Model};
 use priory::plot::{Detail, MOST_PANELS, Point, Points, Subject, svg};
+use priory::{Error, Model};
 use priory_input::{Purpose, ReadOptions, Table, store};
 
 use crate::args::{Format, PlotArgs};

@@ -37,7 +37,9 @@ fn excel(rows: &[u8], part: Option<(&str, &[u8])>) -> Vec<u8> {
 
 /// A spreadsheet of LibreOffice whose contents end like this.
 fn open_document(rows: &str, end: &str) -> Vec<u8> {
-    let contents = format!("<office:document-content><office:body><office:spreadsheet><table:table table:name=\"S\">{rows}{end}");
+    let contents = format!(
+        "<office:document-content><office:body><office:spreadsheet><table:table table:name=\"S\">{rows}{end}"
+    );
     archive(&[
         ("mimetype", b"application/vnd.oasis.opendocument.spreadsheet"),
         ("content.xml", contents.as_bytes()),
@@ -83,7 +85,10 @@ fn workbooks_that_are_none() {
                 "this is a binary workbook (.xlsb); save it as .xlsx or CSV",
             ),
             (
-                &archive(&[("mimetype", b"application/vnd.oasis.opendocument.text"), ("content.xml", b"<a/>")]),
+                &archive(&[
+                    ("mimetype", b"application/vnd.oasis.opendocument.text"),
+                    ("content.xml", b"<a/>"),
+                ]),
                 "this is an OpenDocument file, but not a spreadsheet",
             ),
             (&excel(b"", None), "the table is empty, it does not even have a header"),
@@ -112,19 +117,55 @@ fn workbooks_that_are_damaged() {
         // Room for so many strings cannot be made.
         (strings("100000000000"), "it claims to hold more text than can be"),
         (strings("18446744073709551615"), "it claims to hold more text than can be"),
-        (excel(b"<row r=\"2\"><c r=\"A2\"><v>1</v></c></row><row r=\"1\"><c r=\"A1\"><v>1</v></c></row>", None), "its rows are not in order"),
-        (excel(b"<row r=\"9999999\"><c r=\"A9999999\"><v>1</v></c></row>", None), "a cell is beyond the edge of a sheet"),
-        (excel(b"<row r=\"1\"><c r=\"ZZZZ1\"><v>1</v></c></row>", None), "a cell is beyond the edge of a sheet"),
+        (
+            excel(
+                b"<row r=\"2\"><c r=\"A2\"><v>1</v></c></row><row r=\"1\"><c r=\"A1\"><v>1</v></c></row>",
+                None,
+            ),
+            "its rows are not in order",
+        ),
+        (
+            excel(b"<row r=\"9999999\"><c r=\"A9999999\"><v>1</v></c></row>", None),
+            "a cell is beyond the edge of a sheet",
+        ),
+        (
+            excel(b"<row r=\"1\"><c r=\"ZZZZ1\"><v>1</v></c></row>", None),
+            "a cell is beyond the edge of a sheet",
+        ),
         (excel(b"<row r=\"1\"><c r=\"A1\" t=\"s\"><v>7</v></c></row>", None), ""),
         (excel(b"<row r=\"1\"><c r=\"A1\"><v>1</c></row>", None), ""),
         // What ends too early must not be waited for.
         (open_document(&header, ""), "its contents end too early"),
         (open_document("<table:table-row>", ""), "its contents end too early"),
         (open_document("", "</table:table>"), "its contents end too early"),
-        (open_document(&header.replace("table-cell ", "table-cell table:number-columns-repeated=\"4000000000\" "), END), "a cell is beyond the edge of a sheet"),
-        (open_document(&header.replace("<table:table-row>", "<table:table-row table:number-rows-repeated=\"4000000000\">"), END), "a cell is beyond the edge of a sheet"),
-        (open_document(&header.replace("<table:table-row>", "<table:table-row table:number-rows-repeated=\"many\">"), END), ""),
-        (open_document(&header.replace("<text:p>a", "<text:p><text:s text:c=\"4000000000\"/>"), END), "the text of a cell is longer than a mebibyte"),
+        (
+            open_document(
+                &header.replace("table-cell ", "table-cell table:number-columns-repeated=\"4000000000\" "),
+                END,
+            ),
+            "a cell is beyond the edge of a sheet",
+        ),
+        (
+            open_document(
+                &header.replace(
+                    "<table:table-row>",
+                    "<table:table-row table:number-rows-repeated=\"4000000000\">",
+                ),
+                END,
+            ),
+            "a cell is beyond the edge of a sheet",
+        ),
+        (
+            open_document(
+                &header.replace("<table:table-row>", "<table:table-row table:number-rows-repeated=\"many\">"),
+                END,
+            ),
+            "",
+        ),
+        (
+            open_document(&header.replace("<text:p>a", "<text:p><text:s text:c=\"4000000000\"/>"), END),
+            "the text of a cell is longer than a mebibyte",
+        ),
         (open_document(&header.replace("<text:p>a", "<text:p>&lol;"), END), "it has an unknown entity"),
     ] {
         folder.write("t.xlsx", &bytes);

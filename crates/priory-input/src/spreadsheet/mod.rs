@@ -133,7 +133,9 @@ fn read(
     let mut start = workbook;
     start.take(4).read_to_end(&mut beginning).and_then(|_| start.rewind()).map_err(failed)?;
     if beginning == OLD {
-        return refused("an old Office document, or one with a password; save it as .xlsx without one, or as CSV");
+        return refused(
+            "an old Office document, or one with a password; save it as .xlsx without one, or as CSV",
+        );
     } else if beginning != ZIP {
         return refused("no spreadsheet in .xlsx or .ods");
     }
@@ -189,7 +191,11 @@ impl Kind {
 }
 
 /// Which of these sheets is meant, of which some may be hidden, and what should be said about that.
-fn choose(name: &str, sheets: &[(String, bool)], wanted: Option<&str>) -> Result<(usize, Option<SheetRemark>)> {
+fn choose(
+    name: &str,
+    sheets: &[(String, bool)],
+    wanted: Option<&str>,
+) -> Result<(usize, Option<SheetRemark>)> {
     let names = || sheets.iter().map(|(sheet, _)| sheet.clone()).collect::<Vec<String>>();
     let Some(wanted) = wanted else {
         let visible: Vec<usize> = (0..sheets.len()).filter(|&i| sheets[i].1).collect();

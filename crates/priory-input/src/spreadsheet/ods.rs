@@ -113,7 +113,9 @@ impl<'a, R: Read + Seek> Contents<'a, R> {
         loop {
             match self.next()? {
                 Event::Start(start) => match (start.name().as_ref(), self.in_body) {
-                    ("style:style", false) => style = self.attribute(&start, "style:name")?.unwrap_or_default(),
+                    ("style:style", false) => {
+                        style = self.attribute(&start, "style:name")?.unwrap_or_default()
+                    }
                     ("style:table-properties", false) => {
                         if self.attribute(&start, "table:display")?.is_some_and(|shown| shown == "false") {
                             self.hidden.push(style.clone());
@@ -244,7 +246,9 @@ impl<'a, R: Read + Seek> Contents<'a, R> {
                 Event::GeneralRef(entity) if in_paragraph => {
                     let character = entity.resolve_char_ref().ok().flatten().map(String::from);
                     let known = character.or_else(|| resolve_xml_entity(&entity).map(str::to_owned));
-                    text.push_str(&known.ok_or_else(|| damaged(self.name, FORMAT, &"it has an unknown entity"))?);
+                    text.push_str(
+                        &known.ok_or_else(|| damaged(self.name, FORMAT, &"it has an unknown entity"))?,
+                    );
                 }
                 Event::End(end) if end.name().as_ref() == element => return Ok(text),
                 Event::End(end) if matches!(end.name().as_ref(), "text:p" | "text:h") => in_paragraph = false,

@@ -134,10 +134,16 @@ fn every_kind_of_cell_of_an_open_document() {
         (cell(&value("date", "date-value=\"2024-05-31T14:03:00\""), "31.05.24"), "2024-05-31T14:03:00"),
         (cell(&value("time", "time-value=\"PT18H\""), "18:00"), "0.75"),
         (cell(&value("boolean", "boolean-value=\"true\""), "WAHR"), "true"),
-        (cell("office:value-type=\"string\"", "two<text:s text:c=\"2\"/>&amp;<text:tab/>&#233;"), "two  &\té"),
+        (
+            cell("office:value-type=\"string\"", "two<text:s text:c=\"2\"/>&amp;<text:tab/>&#233;"),
+            "two  &\té",
+        ),
         (cell("office:value-type=\"string\"", "a</text:p><text:p><text:span>b</text:span>"), "a\nb"),
         (
-            cell("office:value-type=\"string\" calcext:value-type=\"error\" office:string-value=\"\"", "#N/A"),
+            cell(
+                "office:value-type=\"string\" calcext:value-type=\"error\" office:string-value=\"\"",
+                "#N/A",
+            ),
             "#N/A",
         ),
         (

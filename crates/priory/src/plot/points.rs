@@ -35,7 +35,8 @@ impl Points {
     pub fn new(model: &Model, columns: &[String]) -> Result<Self> {
         let schema = model.schema();
         let position = |name: &String| {
-            let position = schema.position(name).filter(|&position| schema.columns[position].kind.is_number());
+            let position =
+                schema.position(name).filter(|&position| schema.columns[position].kind.is_number());
             position.ok_or_else(|| Error::NoPicture(format!("`{name}` is not a column of numbers")))
         };
         let [across, up] = columns else {

@@ -92,7 +92,11 @@ fn description(picture: &Picture) -> String {
             regions.across.name, regions.up.name,
         ),
         Drawing::Words(words) => {
-            format!("the {} words of {} that tell most, a bar for how much each speaks for its {classes}", words.words.len(), panel.title)
+            format!(
+                "the {} words of {} that tell most, a bar for how much each speaks for its {classes}",
+                words.words.len(),
+                panel.title
+            )
         }
     };
     format!("Shown: {}.", picture.panels.iter().map(about).collect::<Vec<_>>().join("; "))
