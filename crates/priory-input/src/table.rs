@@ -14,7 +14,9 @@ use crate::arrow::{ArrowRows, ArrowStream, ParquetFile, RecordBatches};
 use crate::delimiter::CANDIDATES;
 use crate::documents::{CLASS, Files, PATH, TEXT, adopted};
 use crate::error::{Error, Result, shown, shown_list};
-use crate::format::{Encoding, InputFormat, Opening, ReadOptions, extension, likely_format};
+#[cfg(feature = "spreadsheets")]
+use crate::format::InputFormat;
+use crate::format::{Encoding, Opening, ReadOptions, extension, likely_format};
 use crate::input::Input;
 use crate::reader::{Batches, Reader};
 use crate::remarks::SheetRemark;
