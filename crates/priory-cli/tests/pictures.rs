@@ -336,3 +336,42 @@ fn every_way_of_evaluating_can_select() {
     let wrong = run(&folder, "evaluate examples/penguins.csv --target species --select 0");
     assert_eq!(wrong.status.code(), Some(2));
 }
+
+/// Rows are drawn over a map of two columns, in the colours of their classes, and an even part of them if they are many.
+#[test]
+fn rows_are_points_over_a_map() {
+    let folder = folder();
+    let plot = "plot p.priory bill_length_mm bill_depth_mm -o points.svg --points";
+    succeeds(&folder, &format!("{plot} examples/penguins.csv"));
+    let picture = fs::read_to_string(folder.path().join("points.svg")).unwrap();
+    let points = |picture: &str| -> Vec<usize> {
+        let paths = picture.lines().filter(|line| line.contains("stroke-linecap:round"));
+        paths.map(|path| path.matches("h0").count()).collect()
+    };
+    // One Adelie and one Gentoo were not measured.
+    assert_eq!(points(&picture), [151, 68, 123]);
+    let mut rows = "species,bill_length_mm,bill_depth_mm\n".to_owned();
+    for i in 0..20_000 {
+        let species = if i % 4 == 0 { "Gentoo" } else { "Adelie" };
+        rows += &format!("{species},{},{}\n", 35 + i % 20, 14 + i % 6);
+    }
+    fs::write(folder.path().join("many.csv"), rows).unwrap();
+    let output = run(&folder, &format!("{plot} many.csv"));
+    assert!(output.status.success());
+    let said = String::from_utf8(output.stderr).unwrap();
+    let kept = points(&fs::read_to_string(folder.path().join("points.svg")).unwrap());
+    let all: usize = kept.iter().sum();
+    assert!((1900..=4000).contains(&all), "{kept:?}");
+    let share = kept[1] as f64 / all as f64;
+    assert!((share - 0.25).abs() < 0.02, "{kept:?}");
+    assert!(said.contains(&format!("{all} points of 20000 rows")), "{said}");
+    fs::write(folder.path().join("strangers.csv"), "species,bill_length_mm\nEmperor,40\nGentoo,50\n")
+        .unwrap();
+    succeeds(&folder, &format!("{plot} strangers.csv"));
+    assert_eq!(points(&fs::read_to_string(folder.path().join("points.svg")).unwrap()), [0_usize; 0]);
+    let alone = "plot p.priory body_mass_g --points examples/penguins.csv -o alone.svg";
+    assert!(fails(&folder, alone).contains("points are drawn in the plane of two columns of numbers"));
+    let category = "plot p.priory island body_mass_g --points examples/penguins.csv -o alone.svg";
+    assert!(fails(&folder, category).contains("`island` is not a column of numbers"));
+    assert!(!folder.path().join("alone.svg").exists());
+}

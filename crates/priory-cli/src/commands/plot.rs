@@ -78,8 +78,8 @@ fn points(args: &PlotArgs, model: &Model) -> Result<Vec<Point>> {
         })?;
     }
     let (kept, rows) = points.kept();
-    if kept.len() < rows {
-        note(&format!("{} of {}", plural(kept.len() as u64, "point"), plural(rows as u64, "row")));
+    if (kept.len() as u64) < rows {
+        note(&format!("{} of {}", plural(kept.len() as u64, "point"), plural(rows, "row")));
     }
     Ok(kept)
 }

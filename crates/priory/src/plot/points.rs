@@ -18,13 +18,14 @@ pub struct Point {
 pub struct Points {
     columns: [usize; 2],
     classes: Vec<String>,
-    kept: Vec<Point>,
-    /// One row in so many is kept.
-    every: usize,
-    rows: usize,
+    /// The points, and the keys of their rows.
+    kept: Vec<(u64, Point)>,
+    /// Rows with a key up to this are kept.
+    last_key: u64,
+    rows: u64,
 }
 
-/// More points than this hide each other; beyond twice as many, every other one goes.
+/// More points than this hide each other; beyond twice as many, about every other one goes.
 const MOST_POINTS: usize = 2000;
 
 impl Points {
@@ -44,7 +45,13 @@ impl Points {
             return Err(Error::NoPicture(said.to_owned()));
         };
         let columns = [position(across)?, position(up)?];
-        Ok(Points { columns, classes: model.classes().to_vec(), kept: Vec::new(), every: 1, rows: 0 })
+        Ok(Points {
+            columns,
+            classes: model.classes().to_vec(),
+            kept: Vec::new(),
+            last_key: u64::MAX,
+            rows: 0,
+        })
     }
 
     /// Takes the rows of a batch. Those without one of the numbers, or of a class that the model does not know, are passed over.
@@ -60,23 +67,22 @@ impl Points {
         for ((&code, &across), &up) in batch.classes.codes.iter().zip(across).zip(up) {
             let class = (code as usize).checked_sub(1).and_then(|id| classes[id]);
             let Some(class) = class.filter(|_| !across.is_nan() && !up.is_nan()) else { continue };
-            if self.rows.is_multiple_of(self.every) {
-                self.kept.push(Point { class, across, up });
-            }
+            // Multiples of the golden ratio, without their whole parts, are spread evenly, and have no period that a table could
+            // have as well.
+            let key = self.rows.wrapping_mul(0x9e37_79b9_7f4a_7c15);
             self.rows += 1;
+            if key <= self.last_key {
+                self.kept.push((key, Point { class, across, up }));
+            }
             if self.kept.len() > 2 * MOST_POINTS {
-                let mut stays = false;
-                self.kept.retain(|_| {
-                    stays = !stays;
-                    stays
-                });
-                self.every *= 2;
+                self.last_key /= 2;
+                self.kept.retain(|(key, _)| *key <= self.last_key);
             }
         }
     }
 
     /// The points that were kept, and how many rows there were.
-    pub fn kept(self) -> (Vec<Point>, usize) {
-        (self.kept, self.rows)
+    pub fn kept(self) -> (Vec<Point>, u64) {
+        (self.kept.into_iter().map(|(_, point)| point).collect(), self.rows)
     }
 }
