@@ -30,9 +30,9 @@ pub(crate) fn judging(choices: &Bound<'_, PyDict>) -> PyResult<Judging> {
     word.parse().map_err(|error| PyValueError::new_err(format!("judge={word:?}: {error}")))
 }
 
-/// What the columns are and what was chosen about them.
+/// What the columns of a table are and what was chosen about them. Its first rows are looked at, and can be read afterwards.
 pub(crate) fn understand(
-    look: &PyTable,
+    look: &mut priory_input::Table,
     target: String,
     weight: Option<String>,
     choices: &Bound<'_, PyDict>,
@@ -56,7 +56,7 @@ pub(crate) fn understand(
     let mut settings = Settings::default();
     choose(choices, &mut settings)?;
     let none = &mut std::iter::empty::<priory_input::Result<priory_input::Table>>();
-    let understood = Understood::new(&mut look.open()?, none, &hints).map_err(of_input)?;
+    let understood = Understood::new(look, none, &hints).map_err(of_input)?;
     let Understood { mut schema, families, .. } = understood;
     apply_families(&mut schema, &families, &mut settings).map_err(of_input)?;
     let text = text_choices(choices)?.settings().map_err(of_core)?;

@@ -200,7 +200,7 @@ def test_pickle_goes_through_the_file():
     assert not hasattr(clone(model), "_learnt")
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def program():
     """The command line, if it was built."""
     named = os.environ.get("PRIORY")

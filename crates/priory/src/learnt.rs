@@ -57,6 +57,13 @@ impl Learnt {
         Learnt::new(Statistics::empty(schema), settings)
     }
 
+    /// Nothing learnt yet, of the same table and under the same settings and judgement: what is learnt from there on, on another
+    /// machine for instance, can be [merged](Self::merge) with this. Rows do not age there.
+    pub fn empty_like(&self) -> Self {
+        let statistics = self.statistics.empty_like();
+        Learnt { statistics, settings: self.settings.clone(), judgement: self.judgement.clone() }
+    }
+
     /// Reads a model file. Only a little of the file is in memory at a time, beside what it holds.
     ///
     /// # Errors
@@ -196,6 +203,20 @@ impl Learnt {
         let (rows, fingerprint) = (self.statistics.rows(), self.fingerprint());
         self.judgement = Some(Judgement { rows, fingerprint, ..judgement });
         Ok(Some(tier))
+    }
+
+    /// Ends training: brings what was counted into its final order, [judges](Self::judge) it, and lets go of what only a judgement
+    /// would have needed.
+    ///
+    /// # Errors
+    /// As for [`judge`](Self::judge).
+    pub fn conclude(&mut self, judging: Judging, threads: usize) -> Result<Option<Tier>> {
+        self.statistics.settle();
+        let tier = self.judge(judging, threads)?;
+        if tier.is_none() && judging != Judging::Later {
+            self.statistics.drop_neighbours();
+        }
+        Ok(tier)
     }
 
     /// Judges anew, by all rows that were learnt: `rows` are statistics of just these, which have

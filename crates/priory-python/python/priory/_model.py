@@ -472,8 +472,12 @@ class NaiveBayes(Predicting, Reporting, Reading, ClassifierMixin, BaseEstimator)
         model : NaiveBayes
             The model.
         """
+        return cls._of(_priory.Learnt.load(os.fspath(path)))
+
+    @classmethod
+    def _of(cls, counted):
+        """The model of what was counted elsewhere."""
         model = cls()
-        counted = _priory.Learnt.load(os.fspath(path))
         texts = [name for name, _ in counted.now().classes()]
         model._learnt = Learnt(counted, dict(zip(texts, labels_of(texts))))
         model._names = list(model.kinds_)
