@@ -1,6 +1,7 @@
 """Rows of every kind on an engine, and what one machine makes of them."""
 
 import datetime
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -8,6 +9,7 @@ import pyarrow.parquet
 
 import priory
 
+GUIDE = Path(__file__).parents[4] / "docs" / "scale.md"
 KINDS = {"note": "text", "a `count`": "number"}
 TYPED = [word for column, kind in KINDS.items() for word in ("--as", f"{column}={kind}")]
 

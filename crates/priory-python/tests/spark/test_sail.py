@@ -173,3 +173,19 @@ def test_a_task_is_sent_as_it_is():
 
     names = [argument for opcode, argument, _ in pickletools.genops(dumps(task("learn", b"", False, {}))) if opcode.name == "SHORT_BINUNICODE"]
     assert "priory.spark._worker" not in names
+
+
+def test_the_guide(spark, frame, tmp_path, monkeypatch, program):
+    """The examples of docs/scale.md, one after the other."""
+    monkeypatch.chdir(tmp_path)
+    folder = engine.written(ROWS, tmp_path / "rows")
+    some = engine.written(ROWS.slice(0, 200), tmp_path / "some")
+    names = {"spark": spark, "folder": folder, "today": spark.read.parquet(some), "withdrawn": spark.read.parquet(some)}
+    blocks = re.findall(r"```python spark\n(.*?)```", engine.GUIDE.read_text(), re.DOTALL)
+    assert len(blocks) == 3
+    for block in blocks:
+        exec(block, names)
+    assert {"prediction", "P(yes)"} <= set(names["scored"].columns)
+    assert names["report"]["folds"] == 5
+    # What was learnt and forgotten again has left no trace.
+    assert (tmp_path / "events.priory").read_bytes() == engine.bytes_of(priory.spark.fit(frame, "class", weight="weight", kinds={"note": "text"}), tmp_path)
