@@ -181,6 +181,14 @@ impl Learnt {
         self.change_learnt(py, |learnt| learnt.merge(&other.0.learnt))
     }
 
+    /// Learns the rows that another has learnt from an [empty part](Snapshot::empty_part) of this. A judgement stays.
+    fn merge_rows(&self, py: Python<'_>, other: &Snapshot) -> PyResult<()> {
+        self.change(py, |statistics| {
+            statistics.merge(&other.0.learnt.statistics)?;
+            statistics.check_size()
+        })
+    }
+
     /// Forgets everything that another has learnt.
     fn subtract(&self, py: Python<'_>, other: &Snapshot) -> PyResult<()> {
         self.change(py, |statistics| statistics.subtract(&other.0.learnt.statistics))

@@ -176,7 +176,14 @@ impl PartSum {
                 return Ok(true);
             };
             learnt.statistics.check_same_table(&part.statistics)?;
-            learnt.merge(&part)?;
+            match learnt.is_judged() || part.is_judged() {
+                true => learnt.merge(&part)?,
+                // Rows for a judged model are counted as that model counts them, and the judgement is where the model is.
+                false => {
+                    learnt.statistics.merge(&part.statistics)?;
+                    learnt.statistics.check_size()?;
+                }
+            }
             Ok(learnt.settings == part.settings)
         })
         .map_err(of_core)

@@ -1,16 +1,15 @@
 """Parts of a table give the bytes of one fit, whatever the parts, their order, how they are merged, and how often a task was run."""
 
-import datetime
 import decimal
-import subprocess
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
+import pyarrow.compute
+import pyarrow.parquet
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from test_model import program  # noqa: F401  (a fixture)
+from command_line import program  # noqa: F401  (a fixture)
 
 import priory
 from priory import NaiveBayes
@@ -47,7 +46,6 @@ def bytes_of(model):
 
 def whole(tmp_path_factory, program, rows, name, *options):  # noqa: F811
     """What the command line makes of all rows at once."""
-    import pyarrow.parquet
 
     folder = tmp_path_factory.mktemp("whole")
     pyarrow.parquet.write_table(rows, folder / "rows.parquet")
@@ -150,14 +148,6 @@ def test_a_class_that_one_part_alone_has():
     schema = priory.schema_of(rows, "class")
     parts = [priory.statistics_of(rows.slice(row, 1), schema=schema) for row in range(4)]
     assert priory.merge(parts).class_count_.tolist() == [3.0, 1.0]
-
-
-def test_numbers_that_are_categories_have_one_spelling_whatever_their_type():
-    whole_numbers = pd.DataFrame({"zip": [1, 2, 1, 2], "class": ["a", "b", "a", "b"]})
-    with_gap = pd.DataFrame({"zip": [1.0, np.nan], "class": ["a", "b"]})
-    schema = priory.schema_of(whole_numbers, "class", kinds={"zip": "category"})
-    model = priory.merge([priory.statistics_of(day, schema=schema) for day in (whole_numbers, with_gap)])
-    assert [value["value"] for value in model.show()["features"][0]["values"]] == ["1", "2"]
 
 
 def test_what_differs_is_named():

@@ -57,11 +57,10 @@ impl Learnt {
         Learnt::new(Statistics::empty(schema), settings)
     }
 
-    /// Nothing learnt yet, of the same table and under the same settings and judgement: what is learnt from there on, on another
-    /// machine for instance, can be [merged](Self::merge) with this. Rows do not age there.
+    /// Nothing learnt yet, of the same table and under the same settings: what is learnt from there on, on another machine for
+    /// instance, can be added to these [statistics](Statistics::merge), of which a judgement stays the same. Rows do not age there.
     pub fn empty_like(&self) -> Self {
-        let statistics = self.statistics.empty_like();
-        Learnt { statistics, settings: self.settings.clone(), judgement: self.judgement.clone() }
+        Learnt::new(self.statistics.empty_like(), self.settings.clone())
     }
 
     /// Reads a model file. Only a little of the file is in memory at a time, beside what it holds.

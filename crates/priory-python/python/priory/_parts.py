@@ -50,7 +50,8 @@ def statistics_of(batches, target=None, *, weight=None, schema=None, **options):
     weight : str, default=None
         The column that says how much each row counts, if there is no schema.
     schema : bytes, default=None
-        What `schema_of` says of the table, or any other part of it, so that all parts agree.
+        What `schema_of` says of the table, or any other part of it, so that all parts agree. A column of categories that are numbers
+        must have one type in all of them: 1 and 1.0 are written differently.
     **options
         The parameters of `NaiveBayes`, if there is no schema; with one, only `on_bad_value`.
 

@@ -114,7 +114,7 @@ def partial_fit(model, df, *, merging_tasks=MERGING_TASKS):
     more = _of_model(model, df, merging_tasks).learnt().now()
     texts = [name for name, _ in more.classes()]
     model._learnt.name(dict(zip(texts, labels_of(texts))))
-    model._learnt.counted.merge(more)
+    model._learnt.counted.merge_rows(more)
     return model
 
 
