@@ -107,10 +107,11 @@ def test_evaluation(frame):
     from priory.spark._evaluate import _dealt
 
     schema = engine.schema(ROWS, judge="none")
-    rows = _dealt(frame, schema, 4).toArrow()
+    dealt, names = _dealt(frame, schema, 4)
+    rows = dealt.toArrow().rename_columns([*names, "fold"])
     rows = rows.filter(pa.compute.is_valid(rows["class"]))
-    folds = rows["priory fold"].to_numpy()
-    rows = rows.drop_columns(["priory fold"])
+    folds = rows["fold"].to_numpy()
+    rows = rows.drop_columns(["fold"])
     right, loss, weights = 0.0, 0.0, rows["weight"].to_numpy()
     assert sorted(set(folds)) == [0, 1, 2, 3]
     for fold in range(4):
@@ -157,7 +158,7 @@ def test_an_error_of_a_task_names_row_and_column(spark):
 
 
 def test_a_worker_without_the_package_says_what_to_do(monkeypatch):
-    run = task("learn", b"", False, {})
+    run = task("learn", [], b"", False, {})
     monkeypatch.setattr(priory, "__version__", "0.0.7")
     with pytest.raises(ValueError, match=r"has priory 0\.0\.7 and the driver .* --archives or addArtifact$"), one_error():
         list(run(iter([])))
@@ -172,7 +173,7 @@ def test_a_task_is_sent_as_it_is():
 
     from pyspark.cloudpickle import dumps
 
-    names = [argument for opcode, argument, _ in pickletools.genops(dumps(task("learn", b"", False, {}))) if opcode.name == "SHORT_BINUNICODE"]
+    names = [argument for opcode, argument, _ in pickletools.genops(dumps(task("learn", [], b"", False, {}))) if opcode.name == "SHORT_BINUNICODE"]
     assert "priory.spark._worker" not in names
 
 

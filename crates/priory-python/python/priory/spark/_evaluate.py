@@ -8,9 +8,6 @@ from priory.spark._frame import MERGING_TASKS, carried, check, column, only, par
 from priory.spark._tasks import task
 from priory.spark._worker import COLUMNS
 
-# The column that says in which fold a row is, which no feature is called.
-_FOLD = "priory fold"
-
 
 def evaluate(df, target, folds=10, *, weight=None, schema=None, cut_offs=None, merging_tasks=MERGING_TASKS, **options):
     """Cross-validate on a DataFrame of Spark, in two passes over its rows: each row is predicted by a model of the other folds.
@@ -49,30 +46,30 @@ def evaluate(df, target, folds=10, *, weight=None, schema=None, cut_offs=None, m
     if schema is None:
         schema = schema_of(df, target, weight=weight, **options)
     judge, tolerant = options.get("judge", "auto"), options.get("on_bad_value") == "missing"
-    dealt = _dealt(df, schema, folds)
+    dealt, names = _dealt(df, schema, folds)
 
     sums = {}
-    learnt = dealt.mapInArrow(task("learn_folds", schema, tolerant, _FOLD), COLUMNS)
+    learnt = dealt.mapInArrow(task("learn_folds", names, schema, tolerant), COLUMNS)
     for fold, part in parts(learnt, merging_tasks):
         sums.setdefault(fold, _priory.PartSum()).add(part)
     sums = {fold: total.to_bytes() for fold, total in sums.items()}
     models = [_model_without(fold, sums, judge) for fold in range(folds)]
 
-    work = task("evaluate", carried(df, models, *models), tolerant, _FOLD)
+    work = task("evaluate", names, carried(df, models, *models), tolerant)
     evaluated = dealt.mapInArrow(work, COLUMNS).repartition(MERGING_TASKS).mapInArrow(task("merge_evaluations"), COLUMNS)
     evaluations = [bytes(row["part"]) for row in rows(evaluated)]
     return {**json.loads(_priory.report_of_evaluations(evaluations, list(cut_offs or []))), "folds": folds}
 
 
 def _dealt(df, schema, folds):
-    """The columns that are needed, and the fold of each row."""
+    """The columns that are needed, and after them the fold of each row; and the names of the former."""
     from pyspark.sql import functions as F
 
     target, weight, features = _priory.columns_of_part(schema)
     names = [*features, target] if weight is None else [*features, target, weight]
     needed = only(df, names)
-    fold = F.pmod(F.xxhash64(*map(column, names)), F.lit(folds)).cast("int")
-    return needed.withColumn(_FOLD, fold)
+    fold = F.pmod(F.xxhash64(*map(column, needed.columns)), F.lit(folds)).cast("int")
+    return needed.withColumn("fold", fold), names
 
 
 def _model_without(fold, sums, judge):

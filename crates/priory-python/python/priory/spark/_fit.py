@@ -155,8 +155,9 @@ def _of_model(model, df, merging_tasks):
 def _learnt(df, schema, spellings, merging_tasks, on_bad_value):
     check(df)
     target, weight, features = _priory.columns_of_part(schema)
-    rows = only(df, [*features, target] if weight is None else [*features, target, weight])
-    learnt = rows.mapInArrow(task("learn", schema, on_bad_value == "missing", spellings), COLUMNS)
+    names = [*features, target] if weight is None else [*features, target, weight]
+    work = task("learn", names, schema, on_bad_value == "missing", spellings)
+    learnt = only(df, names).mapInArrow(work, COLUMNS)
     total = _priory.PartSum()
     total.add(schema)  # there may be no rows at all
     for _, part in parts(learnt, merging_tasks):

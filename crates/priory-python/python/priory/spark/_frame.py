@@ -25,11 +25,12 @@ def column(name):
 
 
 def only(df, names):
-    """These columns and no others, so that no more is handed to Python than is needed."""
+    """These columns and no others, so that no more is handed to Python than is needed. They are called c0, c1 and so on, since Spark's
+    own code stumbles over points and backticks in names; tasks call them by their names again."""
     absent = [name for name in names if name not in df.columns]
     if absent:
         raise ValueError(f"the DataFrame has no column {absent[0]!r}; there are {', '.join(map(repr, df.columns[:20]))}")
-    return df.select(*(column(name) for name in names))
+    return df.select(*(column(name).alias(f"c{i}") for i, name in enumerate(names)))
 
 
 def parts(df, merging_tasks):

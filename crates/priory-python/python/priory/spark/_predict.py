@@ -3,7 +3,7 @@
 import numpy as np
 
 from priory._warn import warn
-from priory.spark._frame import carried, check
+from priory.spark._frame import carried, check, only
 from priory.spark._tasks import task
 
 
@@ -43,5 +43,5 @@ def predict(df, model, probabilities=False):
     fields = [StructField(names[0], LongType() if are_numbers else StringType())]
     fields += [StructField(name, DoubleType()) for name in names[1:]]
     part = now.to_bytes()
-    work = task("predict", carried(df, part, part), model._is_tolerant(), names, bool(are_numbers))
-    return df.mapInArrow(work, StructType([*df.schema.fields, *fields]))
+    work = task("predict", df.columns, carried(df, part, part), model._is_tolerant(), names, bool(are_numbers))
+    return only(df, df.columns).mapInArrow(work, StructType([*df.schema.fields, *fields]))

@@ -20,19 +20,19 @@ _PIECE = 8 << 20
 _ROWS = 1 << 16
 
 
-def learn(batches, schema, tolerant, spellings):
+def learn(batches, names, schema, tolerant, spellings):
     """Learns all rows of a partition, and yields one part."""
     with _place():
-        part = learn_part(batches, schema, tolerant, spellings, alone=True)
+        part = learn_part(_named(batches, names), schema, tolerant, spellings, alone=True)
     if part != schema:  # tasks without rows have nothing to hand on
         yield _row(part)
 
 
-def learn_folds(batches, schema, tolerant, fold):
-    """Learns the rows of a partition, and yields one part for each fold, whose number is in this column."""
+def learn_folds(batches, names, schema, tolerant):
+    """Learns the rows of a partition, and yields one part for each fold, whose number is in the last column."""
     sums = {}
     with _place():
-        for number, rows in _by_fold(batches, fold):
+        for number, rows in _by_fold(batches, names):
             known = [sums[number]] if number in sums else []
             part = learn_part(iter(rows), schema, tolerant, alone=True)
             sums[number] = sum_of([*known, part]).to_bytes()
@@ -57,23 +57,23 @@ def merge(batches, in_pieces):
             yield _row(part[start : start + _PIECE], fold, number, len(pieces))
 
 
-def predict(batches, model, tolerant, names, labels_are_numbers):
-    """Adds the predictions to every batch: the class, and if there are more names than one the probability of each class."""
+def predict(batches, names, model, tolerant, added, labels_are_numbers):
+    """Adds predictions to every batch: the class, and if more than one column is to be added the probability of each class."""
     if _partition() is not None:
         priory.set_threads(1)  # this process is a worker of Spark, which has one core
     model, rows = _model(model), 0
     model.on_bad_value = "missing" if tolerant else "error"
-    for batch in batches:
+    for batch in _named(batches, names):
         with _place(f"rows {rows + 1:,} to {rows + batch.num_rows:,}"):
-            yield _with_predictions(batch, model, names, labels_are_numbers)
+            yield _with_predictions(batch, model, added, labels_are_numbers)
         rows += batch.num_rows
 
 
-def evaluate(batches, models, tolerant, fold):
+def evaluate(batches, names, models, tolerant):
     """Evaluates the rows of a partition, each by the model of its fold, and yields an evaluation."""
     models, evaluations = _folds(models), []
     with _place():
-        for number, rows in _by_fold(batches, fold):
+        for number, rows in _by_fold(batches, names):
             table = _table(rows, tolerant)
             evaluations.append(_priory.evaluate_part(table, models[number]))
             if len(evaluations) > 20:
@@ -96,22 +96,28 @@ def _table(batches, tolerant):
     return table.tolerant() if tolerant else table
 
 
-def _with_predictions(batch, model, names, labels_are_numbers):
+def _named(batches, names):
+    for batch in batches:
+        yield pyarrow.RecordBatch.from_arrays(batch.columns[: len(names)], names=names)
+
+
+def _with_predictions(batch, model, added, labels_are_numbers):
     if batch.num_rows == 0:
-        answers, shares = [], [[] for _ in names[1:]]
+        answers, shares = [], [[] for _ in added[1:]]
     else:
         answers = model.predict(batch).tolist()
-        shares = model.predict_proba(batch).T if len(names) > 1 else []
+        shares = model.predict_proba(batch).T if len(added) > 1 else []
     answers = pyarrow.array(answers, pyarrow.int64() if labels_are_numbers else pyarrow.string())
     shares = [pyarrow.array(share, pyarrow.float64()) for share in shares]
-    return pyarrow.RecordBatch.from_arrays([*batch.columns, answers, *shares], names=[*batch.schema.names, *names])
+    return pyarrow.RecordBatch.from_arrays([*batch.columns, answers, *shares], names=[*batch.schema.names, *added])
 
 
-def _by_fold(batches, fold):
+def _by_fold(batches, names):
     """The rows of a partition by their fold, many at a time."""
     waiting, rows = {}, {}
-    for batch in batches:
-        folds = batch.column(batch.schema.get_field_index(fold))
+    for numbered in batches:
+        folds = numbered.column(len(names))
+        (batch,) = _named([numbered], names)
         for number in pyarrow.compute.unique(folds).to_pylist():
             some = batch.filter(pyarrow.compute.equal(folds, number))
             waiting.setdefault(number, []).append(some)
