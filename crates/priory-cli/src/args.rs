@@ -286,11 +286,19 @@ pub(crate) enum MissingChoice {
 #[command(after_help = "Examples:
   priory train examples/tennis.csv --target play
   priory train january.csv february.csv --target churned --ignore id -o churn.priory
+  priory train --counts counts.csv --target play
   priory train examples/tennis.csv --target play --smoothing none --as '*=joint'")]
 pub(crate) struct TrainArgs {
     /// One or more tables; each has the columns of the first
     #[arg(required = true, value_name = "DATA", value_hint = ValueHint::FilePath)]
     pub(crate) data: Vec<String>,
+    /// DATA has no rows but counts: the columns column, class, value and weight say how much each value of a column weighs in
+    /// each class, for example `train --counts counts.csv --target play`
+    ///
+    /// `priory sql` prints a query that makes such a table in a database. A row without a column says what a class weighs. The
+    /// model is the one that the rows would give with `--judge none`, to the last bit. [default target: class]
+    #[arg(help_heading = "How DATA is written", long, conflicts_with = "documents")]
+    pub(crate) counts: bool,
     #[command(flatten)]
     pub(crate) table: TableArgs,
     #[command(flatten)]

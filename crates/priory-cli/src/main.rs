@@ -4,6 +4,7 @@ mod advice;
 mod args;
 mod choices;
 mod commands;
+mod counts;
 mod data;
 mod glob;
 mod model_file;

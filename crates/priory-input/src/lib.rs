@@ -27,6 +27,7 @@
 #[cfg(feature = "arrow")]
 mod arrow;
 mod costs;
+mod counts;
 mod csv;
 mod decimal;
 mod delimited;
@@ -60,6 +61,7 @@ pub use arrow::{
     PredictedRows, PredictionColumns, PredictionFile, RecordBatches, RowReader, RowValue, WholeNumbers,
 };
 pub use costs::read_costs;
+pub use counts::ReadCounts;
 pub use error::{Error, Result};
 pub use evaluate::{OpenTable, Split, evaluate, evaluate_on};
 pub use format::{Encoding, InputFormat, ReadOptions};
