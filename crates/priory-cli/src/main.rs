@@ -34,6 +34,7 @@ fn main() -> ExitCode {
     let result = match cli.command {
         Command::Schema(args) => commands::schema::run(&args),
         Command::Train(args) => commands::train::run(&args, threads),
+        Command::Sql(args) => commands::sql::run(&args),
         Command::Predict(args) => commands::predict::run(&args, threads),
         Command::Evaluate(args) => commands::evaluate::run(&args, threads),
         Command::Explain(args) => commands::explain::run(&args),

@@ -45,7 +45,7 @@ impl Understood {
         args: &TableArgs,
     ) -> Result<Self> {
         if let Some(path) = &args.schema {
-            return read(path, args);
+            return from_schema(path, args);
         }
         let target = args.target.clone().or_else(|| first.has_documents().then(|| "class".to_owned()));
         let Some(target) = &target else {
@@ -66,7 +66,7 @@ impl Understood {
         args: &TableArgs,
     ) -> Result<Self> {
         if let Some(path) = &args.schema {
-            return read(path, args);
+            return from_schema(path, args);
         }
         let hints = hints(args.target.as_deref().unwrap_or("class"), &[], args)?;
         Understood::with_text(priory_input::Understood::of_counts(tables, &hints)?, args)
@@ -205,7 +205,7 @@ pub(crate) fn short_list(names: &[&str]) -> String {
 }
 
 /// Reads a schema that `priory schema -o` wrote. What else was said about columns contradicts it.
-fn read(path: &Path, args: &TableArgs) -> Result<Understood> {
+pub(crate) fn from_schema(path: &Path, args: &TableArgs) -> Result<Understood> {
     let name = path.display();
     let spoken_of = args.weight.is_some() || args.missing.is_some() || args.decimal.is_some();
     let spoken_of = spoken_of || args.bins.is_some();

@@ -83,6 +83,33 @@ impl Work<'_> {
     }
 }
 
+impl Work<'_> {
+    /// Counts the values that one of the columns has in a table of it, beside the classes and perhaps a column that says how often
+    /// each value occurs there.
+    ///
+    /// # Errors
+    /// If the table cannot be read, or a value is not of its column's kind.
+    pub fn count_column(
+        &self,
+        table: Table,
+        empty: &Counts,
+        part: usize,
+        weight: Option<&str>,
+    ) -> Result<Counts> {
+        let schema = Schema { weight: weight.map(str::to_owned), ..empty.part_schema(part).clone() };
+        let reader = table.reader(&schema, Purpose::Learning)?;
+        let parts =
+            self.fold(&reader, || empty.clone(), |counts, values, _| Ok(counts.observe(part, values)?))?;
+        self.watch.was_read(&reader);
+        let mut all = empty.clone();
+        for counts in parts {
+            let merged = all.merge(&counts);
+            merged.map_err(|cause| Error::Use { name: reader.name().into(), cause })?;
+        }
+        Ok(all)
+    }
+}
+
 /// How a table of counts is read. Nothing is missing in it: that is for the columns to say which are counted.
 fn how_to_read() -> Schema {
     let columns = [COLUMN, VALUE].map(|name| Column::new(name, Kind::Category)).to_vec();
