@@ -71,6 +71,14 @@ impl Dialect {
         }
     }
 
+    /// A number that must not lose digits on its way out of the database.
+    fn total(self, expression: &str) -> String {
+        match self {
+            Dialect::Sqlite => self.written(expression),
+            Dialect::Standard | Dialect::DuckDb | Dialect::PostgreSql => expression.to_owned(),
+        }
+    }
+
     /// What values are grouped by besides themselves: in SQLite 1 and 1.0 are equal, but they are not written alike.
     fn grouped(self, expression: &str) -> String {
         match self {
@@ -190,7 +198,7 @@ impl Sql {
         let class = self.dialect.written(&target);
         let weight = match &schema.weight {
             None => "count(*)".to_owned(),
-            Some(weight) => format!("sum({})", name(weight)?),
+            Some(weight) => self.dialect.total(&format!("sum({})", name(weight)?)),
         };
         let count = if schema.weight.is_none() { "''".to_owned() } else { self.dialect.written("count(*)") };
         let mut queries = vec![format!(

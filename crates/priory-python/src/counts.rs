@@ -47,7 +47,8 @@ impl Counts {
     ) -> PyResult<(Learnt, Vec<(String, f64)>)> {
         check(choices)?;
         let hints: Hints = hints(target, None, choices)?;
-        let understood = Understood::of_counts(&mut std::iter::once(look.open_as("counts")), &hints);
+        let mut look = std::iter::once(Ok(look.open_as("counts")?));
+        let understood = Understood::of_counts(&mut look, &hints);
         let (schema, settings) = with_choices(understood.map_err(of_input)?, choices)?;
         let empty = Columns::empty(&schema).map_err(refused)?;
         let table = table.open_as("counts")?;

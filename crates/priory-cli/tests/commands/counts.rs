@@ -184,7 +184,7 @@ fn what_cannot_be_counts_is_refused() {
         (
             "x,a,1,1\nx,b,inf,1\n",
             " --as x=number",
-            "c.csv: row 2, column x: `inf` is infinite; numbers must be finite, or read as missing with --on-bad-value missing",
+            "c.csv: row 2, column `x`: `inf` is infinite; numbers must be finite, or read as missing with --on-bad-value missing",
         ),
         ("y,a,1,1\n", "", "`y` is the target, and there are counts of it as of a column"),
         ("x,a,1,1\n", " --as z=number", "there are no counts of a column `z`; there are of `x`"),
