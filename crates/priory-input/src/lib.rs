@@ -35,6 +35,8 @@ mod documents;
 mod error;
 mod evaluate;
 mod format;
+#[cfg(any(feature = "arrow", feature = "spreadsheets"))]
+mod guarded;
 mod input;
 mod json;
 mod kept;
@@ -44,8 +46,11 @@ mod parallel;
 mod pseudocounts;
 mod reader;
 mod recent;
+mod remarks;
 mod sample;
 mod source;
+#[cfg(feature = "spreadsheets")]
+mod spreadsheet;
 pub mod store;
 mod svmlight;
 mod table;
@@ -68,7 +73,10 @@ pub use merge::Merged;
 pub use parallel::{Turn, fold};
 pub use pseudocounts::read_pseudocounts;
 pub use reader::{BadValues, Batches, Reader, Worker};
+pub use remarks::SheetRemark;
 pub use sample::{ColumnInfo, Sample};
+#[cfg(feature = "spreadsheets")]
+pub use spreadsheet::SheetColumns;
 pub use table::{Purpose, Table};
 pub use understand::{Hints, Understood, apply_families, check_kinds};
 pub use work::{Watch, Work};

@@ -13,6 +13,7 @@ mod matrix;
 mod model;
 mod scores;
 mod shared;
+mod sheet;
 mod table;
 mod work;
 
@@ -35,6 +36,8 @@ mod _priory {
     use crate::model::{Learnt, Snapshot, write_text};
     #[pymodule_export]
     use crate::scores::{CodeScorer, GaussianScorer, LinearScorer};
+    #[pymodule_export]
+    use crate::sheet::read_sheet;
     #[pymodule_export]
     use crate::table::{Column, PyTable};
     #[pymodule_export]

@@ -21,6 +21,7 @@ _HOMES = {
     "GaussianNB": "_gaussian",
     "LinearDiscriminantAnalysis": "_discriminant",
     "MultinomialNB": "_counts",
+    "read_spreadsheet": "_spreadsheet",
 }
 
 __all__ = [*_HOMES, "__version__", "set_threads", "threads"]
