@@ -27,6 +27,7 @@
 #[cfg(feature = "arrow")]
 mod arrow;
 mod costs;
+mod counts;
 mod csv;
 mod decimal;
 mod delimited;
@@ -51,6 +52,7 @@ mod sample;
 mod source;
 #[cfg(feature = "spreadsheets")]
 mod spreadsheet;
+mod sql;
 pub mod store;
 mod svmlight;
 mod table;
@@ -65,6 +67,7 @@ pub use arrow::{
     PredictedRows, PredictionColumns, PredictionFile, RecordBatches, RowReader, RowValue, WholeNumbers,
 };
 pub use costs::read_costs;
+pub use counts::ReadCounts;
 pub use error::{Error, Result};
 pub use evaluate::{OpenTable, Split, evaluate, evaluate_on};
 pub use format::{Encoding, InputFormat, ReadOptions};
@@ -77,6 +80,7 @@ pub use remarks::SheetRemark;
 pub use sample::{ColumnInfo, Sample};
 #[cfg(feature = "spreadsheets")]
 pub use spreadsheet::SheetColumns;
+pub use sql::{Dialect, Sql};
 pub use table::{Purpose, Table};
 pub use understand::{Hints, Understood, apply_families, check_kinds};
 pub use work::{Watch, Work};

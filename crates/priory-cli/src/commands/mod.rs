@@ -14,4 +14,5 @@ pub(crate) mod plot;
 pub(crate) mod predict;
 pub(crate) mod schema;
 pub(crate) mod show;
+pub(crate) mod sql;
 pub(crate) mod train;
