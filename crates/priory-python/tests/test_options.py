@@ -7,7 +7,8 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from test_model import mixed, program  # noqa: F401  (a fixture)
+from command_line import program  # noqa: F401  (a fixture)
+from test_model import mixed
 
 from priory import NaiveBayes, TextNB, _priory
 
