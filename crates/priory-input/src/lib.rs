@@ -41,6 +41,7 @@ mod kept;
 mod marks;
 mod merge;
 mod parallel;
+mod predicted;
 mod pseudocounts;
 mod reader;
 mod recent;
@@ -57,7 +58,8 @@ mod work;
 
 #[cfg(feature = "arrow")]
 pub use arrow::{
-    PredictedRows, PredictionColumns, PredictionFile, RecordBatches, RowReader, RowValue, WholeNumbers,
+    PredictedRows, PredictionColumns, PredictionFile, PredictionStream, RecordBatches, RowReader, RowValue,
+    WholeNumbers,
 };
 pub use costs::read_costs;
 pub use error::{Error, Result};
@@ -66,6 +68,7 @@ pub use format::{Encoding, InputFormat, ReadOptions};
 pub use kept::{KeptColumn, Predictions};
 pub use merge::Merged;
 pub use parallel::{Turn, fold};
+pub use predicted::{PredictedColumns, PredictedLines, Syntax, push_probability};
 pub use pseudocounts::read_pseudocounts;
 pub use reader::{BadValues, Batches, Reader, Worker};
 pub use sample::{ColumnInfo, Sample};

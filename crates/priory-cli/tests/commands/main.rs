@@ -8,6 +8,8 @@ mod json;
 mod judge;
 mod manners;
 mod processes;
+#[cfg(feature = "serve")]
+mod serve;
 mod spreadsheets;
 mod stream;
 
