@@ -715,3 +715,6 @@ fn read_version(folder: &Path, version: &Version) -> Result<Learnt> {
     }
     read(&path, &bytes)
 }
+
+#[cfg(test)]
+mod tests;

@@ -21,7 +21,10 @@ struct Served {
 
 impl Served {
     fn start(folder: &Folder, arguments: &str) -> Served {
-        let mut command = folder.command(&format!("serve {arguments} --listen 127.0.0.1:0"));
+        Served::from(folder.command(&format!("serve {arguments} --listen 127.0.0.1:0")))
+    }
+
+    fn from(mut command: std::process::Command) -> Served {
         command.env("PRIORY_TOKEN", TOKEN).stderr(Stdio::piped()).stdout(Stdio::null());
         let mut child = command.spawn().unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
@@ -275,6 +278,46 @@ fn a_damaged_journal_is_refused() {
     let served = Served::start(&folder, "m.priory");
     let (_, models) = served.ask("GET", "/v1/models", "", "").unwrap();
     assert_eq!(serde_json::from_str::<Value>(&models).unwrap()["models"][0]["rows"], 16);
+    served.end();
+}
+
+/// No file may grow beyond a few kilobytes, as if the disk were full: changes are refused and not made, and the model goes on to
+/// predict.
+#[test]
+fn a_full_disk_refuses_changes_and_nothing_else() {
+    let folder = Folder::new();
+    trained(&folder);
+    let largest = folder.bytes("m.priory").len() / 512 + 8;
+    let served = folder.command("serve m.priory --rewrite-after 3600 --listen 127.0.0.1:0");
+    let mut command = std::process::Command::new("sh");
+    command.args(["-c", &format!("trap '' XFSZ; ulimit -f {largest}; exec \"$0\" \"$@\"")]);
+    command.arg(served.get_program()).args(served.get_args()).current_dir(folder.path(""));
+    let served = Served::from(command);
+    let (mut learnt, mut refused) = (0, 0);
+    for number in 0..1_000 {
+        // Some are too long for what is left where others are not.
+        let outlook = "S".repeat(1 + number * 37 % 400);
+        let row = json!({ "rows": [{ "play": "+", "outlook": outlook }] });
+        match served.post("/v1/models/m/learn", &row).unwrap() {
+            (200, _) => learnt += 1,
+            (status, answer) => {
+                assert_eq!(status, 503, "{answer}");
+                refused += 1;
+            }
+        }
+        if refused == 20 {
+            break;
+        }
+    }
+    assert!(learnt > 0 && refused == 20);
+    let headers = "content-type: application/json\r\n";
+    let body = "{\"rows\": [{\"outlook\": \"S\"}]}";
+    let path = "/v1/models/m/predict?consistency=latest";
+    assert_eq!(served.ask("POST", path, headers, body).unwrap().0, 200);
+    served.kill();
+    let served = Served::start(&folder, "m.priory");
+    let (_, models) = served.ask("GET", "/v1/models", "", "").unwrap();
+    assert_eq!(serde_json::from_str::<Value>(&models).unwrap()["models"][0]["rows"], 14 + learnt);
     served.end();
 }
 

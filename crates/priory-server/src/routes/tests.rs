@@ -147,14 +147,15 @@ async fn rows_are_predicted_as_by_the_library() {
     let mut batches = table.batches(frozen.model.schema(), priory_input::Purpose::Scoring).unwrap();
     let mut batch = batches.reader().empty_batch();
     assert!(batches.read(&mut batch).unwrap());
-    let posterior = frozen.model.score(&batch).unwrap().normalize();
+    let scores = frozen.model.score(&batch).unwrap();
+    let posterior = scores.normalize();
     for row in 0..3 {
         let said = &answer["rows"][row];
         assert_eq!(said["prediction"], frozen.model.classes()[posterior.best(row)]);
         for (class, p) in frozen.model.classes().iter().zip(posterior.row(row)) {
             assert_eq!(said["posterior"][class].as_f64().unwrap(), *p);
         }
-        assert_eq!(said["log_evidence"].as_f64().unwrap(), posterior.log_evidence(row));
+        assert_eq!(said["log_evidence"].as_f64().unwrap(), scores.log_evidence(row));
         assert_eq!(said["no_evidence"], row == 1);
     }
     assert_eq!(answer["version"], hash(&server));
