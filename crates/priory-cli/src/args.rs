@@ -65,6 +65,9 @@ pub(crate) enum Command {
     Forget(ForgetArgs),
     /// Add several models together: the same as one trained on all their data
     Merge(MergeArgs),
+    /// Answer over HTTP: predict, explain, learn and forget, and a page in the browser
+    #[cfg(feature = "serve")]
+    Serve(crate::commands::serve::ServeArgs),
     /// Print a completion script for a shell
     #[command(
         after_help = "Example:\n  priory completions bash > ~/.local/share/bash-completion/completions/priory"
@@ -80,6 +83,16 @@ pub(crate) enum Command {
         #[arg(value_hint = ValueHint::DirPath)]
         folder: PathBuf,
     },
+}
+
+impl Command {
+    /// Whether it does not end at once when it is told to.
+    pub(crate) fn ends_by_itself(&self) -> bool {
+        #[cfg(feature = "serve")]
+        return matches!(self, Command::Serve(_));
+        #[cfg(not(feature = "serve"))]
+        false
+    }
 }
 
 /// What the columns of the data are.

@@ -44,6 +44,7 @@ mod kept;
 mod marks;
 mod merge;
 mod parallel;
+mod predicted;
 mod pseudocounts;
 mod reader;
 mod recent;
@@ -64,7 +65,8 @@ mod work;
 
 #[cfg(feature = "arrow")]
 pub use arrow::{
-    PredictedRows, PredictionColumns, PredictionFile, RecordBatches, RowReader, RowValue, WholeNumbers,
+    PredictedRows, PredictionColumns, PredictionFile, PredictionStream, RecordBatches, RowReader, RowValue,
+    WholeNumbers,
 };
 pub use costs::read_costs;
 pub use counts::ReadCounts;
@@ -74,6 +76,7 @@ pub use format::{Encoding, InputFormat, ReadOptions};
 pub use kept::{KeptColumn, Predictions};
 pub use merge::Merged;
 pub use parallel::{Turn, fold};
+pub use predicted::{PredictedColumns, PredictedLines, Syntax, push_probability};
 pub use pseudocounts::read_pseudocounts;
 pub use reader::{BadValues, Batches, Reader, Worker};
 pub use remarks::SheetRemark;
