@@ -148,13 +148,13 @@ impl Sql {
         format!("SELECT * FROM {} LIMIT {rows}", self.from)
     }
 
-    /// How many values there are, and how many different ones, in each of these columns of the first rows.
+    /// How many different values there are in each of these columns of the first rows.
     ///
     /// # Errors
     /// If something cannot be a name.
     pub fn distinct(&self, columns: &[String], rows: usize) -> Result<String> {
         let names: Vec<String> = columns.iter().map(|column| name(column)).collect::<Result<_>>()?;
-        let counted = names.iter().map(|column| format!("count({column}), count(DISTINCT {column})"));
+        let counted = names.iter().map(|column| format!("count(DISTINCT {column})"));
         let counted: Vec<String> = counted.collect();
         let (counted, names) = (counted.join(", "), names.join(", "));
         Ok(format!("SELECT {counted} FROM (SELECT {names} FROM {} LIMIT {rows}) AS first_rows", self.from))
