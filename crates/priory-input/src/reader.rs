@@ -149,6 +149,7 @@ impl Plan {
             missing_weight: None,
             surplus_columns: Vec::new(),
             renamed_columns: Vec::new(),
+            remarks: Vec::new(),
         }
     }
 
