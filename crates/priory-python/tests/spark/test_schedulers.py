@@ -7,7 +7,8 @@ import pytest
 
 import priory
 
-ROWS = engine.table(2000).drop_columns(["price"])  # pandas knows no decimals
+# Pandas knows no decimals, and Dask makes strings of truth values among which some are missing.
+ROWS = engine.table(2000).drop_columns(["price", "seen"])
 KINDS = {"kinds": engine.KINDS, "weight": "weight"}
 
 
