@@ -15,6 +15,7 @@ mod model;
 mod parts;
 mod scores;
 mod shared;
+mod sheet;
 mod table;
 mod work;
 
@@ -44,6 +45,8 @@ mod _priory {
     };
     #[pymodule_export]
     use crate::scores::{CodeScorer, GaussianScorer, LinearScorer};
+    #[pymodule_export]
+    use crate::sheet::read_sheet;
     #[pymodule_export]
     use crate::table::{Column, PyTable};
     #[pymodule_export]

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArray3, PyArrayMethods};
 use priory::decide::Decision;
-use priory::plot::{Detail, Subject, svg};
+use priory::plot::{Detail, Points, Subject, svg};
 use priory::report::{Summary, TOP_TOKENS};
 use priory::{Batch, Explanation, Kind, Model, Statistics};
 use priory_input::{Purpose, Reader, Turn, WholeNumbers, Work, store};
@@ -333,13 +333,26 @@ impl Snapshot {
     }
 
     /// A picture of a column, of two against each other, or of all if none is named, as SVG.
-    fn plot(&self, py: Python<'_>, columns: Vec<String>) -> PyResult<String> {
-        let subject = Subject::new(&self.0.learnt, self.model(py)?).map_err(of_core)?;
+    /// Rows with their classes are points over a map of two columns.
+    #[pyo3(signature = (columns, rows=None))]
+    fn plot(&self, py: Python<'_>, columns: Vec<String>, rows: Option<&PyTable>) -> PyResult<String> {
+        let model = self.model(py)?;
+        let subject = Subject::new(&self.0.learnt, model).map_err(of_core)?;
         let picture = match columns.as_slice() {
             [] => subject.ranked().and_then(|ranked| subject.all(&ranked, Detail::PANEL)),
             columns => subject.one(columns, Detail::PAGE),
         };
-        Ok(svg::draw(&picture.map_err(of_core)?))
+        let mut picture = picture.map_err(of_core)?;
+        if let Some(rows) = rows {
+            let mut points = Points::new(model, &columns).map_err(of_core)?;
+            let mut batches = self.open(rows)?.batches(model.schema(), Purpose::Testing).map_err(of_input)?;
+            let mut batch = batches.reader().empty_batch();
+            while batches.read(&mut batch).map_err(of_input)? {
+                points.add(&batch);
+            }
+            picture.add_points(points.kept().0);
+        }
+        Ok(svg::draw(&picture))
     }
 
     /// P(class), in the order of the classes.

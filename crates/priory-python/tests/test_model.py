@@ -179,8 +179,12 @@ def test_pictures_are_those_of_the_command_line(tmp_path, program):
     for columns, said in [(["e"], "no column `e`"), (["a", "a"], "against itself")]:
         with pytest.raises(ValueError, match=said):
             model.plot(*columns)
-    with pytest.raises(ValueError, match="of text there is no picture"):
-        priory.TextNB().fit(["one two", "three"], [0, 1]).plot()
+    with_points = str(model.plot("c", "d", points=(X, y)))
+    assert with_points.count("stroke-linecap:round") == 3 and with_points.count("h0") == 150
+    with pytest.raises(ValueError, match="points are drawn in the plane of two columns"):
+        model.plot("c", points=(X, y))
+    words = priory.TextNB().fit(["one two", "three"], [0, 1]).plot()
+    assert all(f">{word}</text>" in str(words) for word in ("one", "two", "three"))
     with pytest.raises(OSError):
         model.plot("a").save(tmp_path / "nowhere" / "a.svg")
 

@@ -22,6 +22,7 @@ _HOMES = {
     "LinearDiscriminantAnalysis": "_discriminant",
     "MultinomialNB": "_counts",
     "merge": "_parts",
+    "read_spreadsheet": "_spreadsheet",
     "schema_of": "_parts",
     "statistics_of": "_parts",
 }
