@@ -122,9 +122,14 @@ fn warn_of_missing_columns(reader: &Reader) {
 /// Says what was wrong with a table that could be read all the same.
 fn warn_of_table(reader: &Reader) {
     warn_of_header(reader.name(), reader.remarks(), reader.renamed_columns());
-    if reader.bad_values() > 0 {
-        let values = plural(reader.bad_values(), "value");
-        warn(&format!("{}: {values} taken as missing, since they are not numbers", reader.name()));
+    warn_of_bad_values(reader.name(), reader.bad_values());
+}
+
+/// Says how many values were taken as missing.
+pub(crate) fn warn_of_bad_values(name: &str, bad_values: u64) {
+    if bad_values > 0 {
+        let values = plural(bad_values, "value");
+        warn(&format!("{name}: {values} taken as missing, since they are not numbers"));
     }
 }
 

@@ -5,13 +5,16 @@ use pyo3::prelude::*;
 
 use crate::error::of_input;
 
+/// The names of columns, with their values from top to bottom.
+type Columns = Vec<(String, Vec<Option<String>>)>;
+
 /// The columns of a sheet by name, `None` where a cell is empty, and what is to be said of it.
 #[pyfunction]
 pub(crate) fn read_sheet(
     py: Python<'_>,
     path: &str,
     sheet: Option<&str>,
-) -> PyResult<(Vec<(String, Vec<Option<String>>)>, Vec<String>)> {
+) -> PyResult<(Columns, Vec<String>)> {
     let read = py.detach(|| SheetColumns::read(path, sheet)).map_err(of_input)?;
     let known = |value: String| (!value.is_empty()).then_some(value);
     let columns = read.columns.into_iter();

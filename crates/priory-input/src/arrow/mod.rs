@@ -18,7 +18,7 @@ pub(crate) use ipc::ArrowStream;
 pub(crate) use memory::ArrowRows;
 pub use memory::RecordBatches;
 pub(crate) use parquet::{ParquetFile, ParquetParser, RowSlice};
-pub use predictions::{PredictedRows, PredictionColumns, PredictionFile};
+pub use predictions::{PredictedRows, PredictionColumns, PredictionFile, PredictionStream};
 pub use row::{RowReader, RowValue, WholeNumbers};
 
 /// How a column of this type is stored, or what it holds that cannot be read.

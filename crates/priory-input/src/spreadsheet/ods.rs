@@ -116,10 +116,10 @@ impl<'a, R: Read + Seek> Contents<'a, R> {
                     ("style:style", false) => {
                         style = self.attribute(&start, "style:name")?.unwrap_or_default()
                     }
-                    ("style:table-properties", false) => {
-                        if self.attribute(&start, "table:display")?.is_some_and(|shown| shown == "false") {
-                            self.hidden.push(style.clone());
-                        }
+                    ("style:table-properties", false)
+                        if self.attribute(&start, "table:display")?.is_some_and(|shown| shown == "false") =>
+                    {
+                        self.hidden.push(style.clone());
                     }
                     ("office:spreadsheet", _) => self.in_body = true,
                     ("table:table", true) => {

@@ -1,6 +1,6 @@
 from collections.abc import Iterable, Mapping
 from os import PathLike
-from typing import Any, Literal
+from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,6 +17,21 @@ __version__: str
 def set_threads(n: int | None = None) -> None: ...
 def threads() -> int: ...
 def read_spreadsheet(path: str | PathLike[str], sheet: str | int | None = None) -> dict[str, list[str | None]]: ...
+def schema_of(sample: _Table | Iterable[_Table], target: str, *, weight: str | None = None, **options: Any) -> bytes: ...
+def statistics_of(
+    batches: _Table | Iterable[_Table],
+    target: str | None = None,
+    *,
+    weight: str | None = None,
+    schema: bytes | None = None,
+    **options: Any,
+) -> bytes: ...
+@overload
+def merge(
+    parts: Iterable[bytes], *, judge: Literal["auto", "none", "weights", "pairs", "full"] = "auto"
+) -> NaiveBayes: ...
+@overload
+def merge(parts: Iterable[bytes], *, judge: Literal["later"]) -> bytes: ...
 
 class Explanation:
     classes: _Labels
@@ -102,6 +117,9 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         equal_length: bool = False,
     ) -> None: ...
     def fit(self, X: _Table, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self: ...
+    def fit_counts(self, counts: _Table, target: str = "class") -> Self: ...
+    @classmethod
+    def from_counts(cls, counts: _Table, target: str = "class", **parameters: Any) -> Self: ...
     def partial_fit(
         self, X: _Table, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self: ...
