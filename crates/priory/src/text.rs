@@ -369,7 +369,7 @@ impl TokenSettings {
     pub(crate) fn order_of(&self, token: &str) -> usize {
         match self.orders() {
             1 => 0,
-            _ if self.neighbours && is_run(token) => 2,
+            _ if self.runs().is_some() && is_run(token) => 2,
             orders => {
                 let spaces = token.bytes().filter(|&b| b == b' ').count();
                 (spaces + 1).saturating_sub(usize::from(self.ngrams.min)).min(orders - 1)
