@@ -102,7 +102,8 @@ pub(crate) struct Books {
     ids: Ids,
     /// Counts whatever changes what was learnt.
     moment: u64,
-    _lock: File,
+    /// Held as long as the model may be changed here.
+    lock: Option<File>,
 }
 
 /// What was learnt, as it was at one moment.
@@ -223,7 +224,7 @@ impl Books {
             refused: None,
             ids: Ids::default(),
             moment: 0,
-            _lock: lock,
+            lock: Some(lock),
         })
     }
 
@@ -248,7 +249,7 @@ impl Books {
             refused: None,
             ids: Ids::default(),
             moment: 0,
-            _lock: lock,
+            lock: Some(lock),
         };
         let mut placed = None;
         for record in &records {
@@ -330,6 +331,11 @@ impl Books {
             0 => self.base.hash.clone(),
             changes => format!("{}+{changes}", self.base.hash),
         }
+    }
+
+    /// Lets another process change the model.
+    pub(crate) fn release(&mut self) {
+        self.lock = None;
     }
 
     pub(crate) fn moment(&self) -> u64 {
