@@ -194,6 +194,7 @@ impl Books {
         let folder = folder_of(path);
         create_folder(&folder)?;
         let lock = lock(&folder, path)?;
+        remove_unfinished(&folder);
         let journal = folder.join(JOURNAL);
         match journal.exists() {
             true => Books::found(path, folder, keep, lock),
@@ -690,6 +691,16 @@ fn create_folder(folder: &Path) -> Result<()> {
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(folder).map_err(|cause| file_error(folder, "created", cause))
+}
+
+/// Removes what a process was writing when it was killed; nobody else writes here now.
+fn remove_unfinished(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        if name.to_str().is_some_and(|name| name.starts_with(".priory-") && name.ends_with(".tmp")) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
 }
 
 fn lock(folder: &Path, path: &Path) -> Result<File> {

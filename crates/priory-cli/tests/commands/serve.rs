@@ -3,7 +3,6 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::process::{Child, Stdio};
-use std::sync::Mutex;
 use std::time::Duration;
 use std::{env, fs, thread};
 
@@ -141,14 +140,16 @@ impl Client {
         let id = format!("{}-{}", self.name, self.requests);
         if self.random(3) == 0 && !self.learnt.is_empty() {
             let count = self.learnt.len() as u64;
-            let row = self.learnt[self.random(count) as usize].clone();
+            let chosen = self.random(count) as usize;
+            let row = self.learnt[chosen].clone();
             return ("forget", json!({ "id": id, "rows": [row] }));
         }
         let rows: Vec<Value> = (0..=self.random(3))
             .map(|_| {
                 let outlook = ["S", "O", "R", "fog"][self.random(4) as usize];
                 let wind = if self.random(4) == 0 { Value::Null } else { "W".into() };
-                json!({ "play": ["+", "-", "perhaps"][self.random(3) as usize], "outlook": outlook, "wind": wind, "temperature": null, "humidity": "H" })
+                let play = ["+", "-", "perhaps"][self.random(3) as usize];
+                json!({ "play": play, "outlook": outlook, "wind": wind, "temperature": null, "humidity": "H" })
             })
             .collect();
         ("learn", json!({ "id": id, "rows": rows }))
