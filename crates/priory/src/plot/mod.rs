@@ -3,9 +3,11 @@
 mod axis;
 mod contour;
 mod densities;
+mod nomogram;
 mod regions;
 mod reliability;
 pub mod svg;
+mod waterfall;
 
 use crate::report::{FeatureSummary, Features, Summary};
 use crate::settings::NumberFamily;
@@ -15,8 +17,10 @@ pub use axis::{Tick, ticks};
 pub use contour::Piece;
 use densities::Counted;
 pub use densities::{Bins, Densities};
+pub use nomogram::{Line, MOST_LINES, Nomogram, Point, Points};
 pub use regions::{Axis, Regions};
 pub use reliability::reliability;
+pub use waterfall::{MOST_STEPS, Step, Waterfall};
 
 /// One or more panels about the same classes.
 #[derive(Debug, Clone)]
