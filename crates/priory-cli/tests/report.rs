@@ -61,13 +61,21 @@ fn the_parts_of_a_report_are_in_their_order() {
     assert!(whole.contains("From 344 rows with 5 numbers and 2 categories"));
     assert!(whole.contains("priory report examples/penguins.csv --target species -o r.html"));
     // Nothing is fetched, from nowhere.
-    let addresses: Vec<&str> = whole.match_indices("http").map(|(at, _)| &whole[at..whole.len().min(at + 26)]).collect();
-    assert!(addresses.iter().all(|address| address.starts_with("http://www.w3.org/2000/svg") || address.starts_with("http-equiv")), "{addresses:?}");
+    let addresses: Vec<&str> =
+        whole.match_indices("http").map(|(at, _)| &whole[at..whole.len().min(at + 26)]).collect();
+    assert!(
+        addresses
+            .iter()
+            .all(|address| address.starts_with("http://www.w3.org/2000/svg")
+                || address.starts_with("http-equiv")),
+        "{addresses:?}"
+    );
     assert!(!whole.contains(" src=") && !whole.contains("@import") && !whole.contains("url("));
     let script = whole.rsplit_once("<script>").unwrap().1.split_once("</script>").unwrap().0;
     assert!(script.len() < 30_000, "{} bytes of script", script.len());
     // Ids are not given twice, so that labels and descriptions belong to one element each.
-    let mut ids: Vec<&str> = whole.split(" id=\"").skip(1).map(|after| after.split_once('"').unwrap().0).collect();
+    let mut ids: Vec<&str> =
+        whole.split(" id=\"").skip(1).map(|after| after.split_once('"').unwrap().0).collect();
     let all = ids.len();
     ids.sort_unstable();
     ids.dedup();
@@ -88,7 +96,9 @@ fn a_report_of_a_model_tests_it_only_if_there_are_rows() {
     let printed = succeeds(&folder, "evaluate c.priory examples/new-customers.csv");
     assert_eq!(succeeds(&folder, "evaluate c.priory examples/new-customers.csv --report r.html"), printed);
     let written = fs::read_to_string(folder.path().join("r.html")).unwrap();
-    let without = |page: &str| page.lines().filter(|line| !line.contains("To make it again")).collect::<Vec<_>>().join("\n");
+    let without = |page: &str| {
+        page.lines().filter(|line| !line.contains("To make it again")).collect::<Vec<_>>().join("\n")
+    };
     assert_eq!(without(&written), without(&tested));
     // By default the page is called like the data.
     succeeds(&folder, "report c.priory");
@@ -102,7 +112,7 @@ fn cut_offs_are_those_of_the_evaluation() {
     let data = data(&page);
     let report: Value = serde_json::from_str(&succeeds(
         &folder,
-        "evaluate examples/customers.csv --target left --folds 5 --positive yes --cut-offs 0.3,0.5,0.9 --format json",
+        "evaluate examples/customers.csv --target left --folds 5 --positive yes --cut-offs 0.2,0.3,0.5 --format json",
     ))
     .unwrap();
     let of = data["classes"].as_array().unwrap().iter().find(|of| of["name"] == "yes").unwrap();
@@ -123,7 +133,8 @@ fn cut_offs_are_those_of_the_evaluation() {
 #[test]
 fn nothing_in_the_data_is_markup() {
     let folder = folder();
-    let evil = ["</script><script>alert(1)</script>", "<img src=x onerror=alert(1)>", "\"'><svg onload=alert(1)>"];
+    let evil =
+        ["</script><script>alert(1)</script>", "<img src=x onerror=alert(1)>", "\"'><svg onload=alert(1)>"];
     let mut table = format!("\"{}\",number<b>,words,y&y\n", evil[0].replace('"', "\"\""));
     for i in 0..90 {
         let name = |i: usize| evil[i % 3].replace('"', "\"\"");
@@ -137,7 +148,8 @@ fn nothing_in_the_data_is_markup() {
     }
     fs::write(folder.path().join("evil.csv"), table).unwrap();
     let whole = page(&folder, "report evil.csv --target y&y --as words=text --folds 3 -o r.html");
-    let tags: Vec<&str> = whole.split('<').skip(1).map(|tag| tag.split([' ', '>', '\n']).next().unwrap()).collect();
+    let tags: Vec<&str> =
+        whole.split('<').skip(1).map(|tag| tag.split([' ', '>', '\n']).next().unwrap()).collect();
     let scripts = tags.iter().filter(|tag| **tag == "script").count();
     assert_eq!(scripts, 2, "the data and our script");
     assert!(!tags.iter().any(|tag| ["img", "b", "iframe", "object"].contains(tag)));

@@ -348,14 +348,20 @@ impl Snapshot {
             Some(open) => {
                 let open = Opener::new(open, self.0.spellings().clone());
                 let done = interruptible(py, |work| {
-                    let evaluation = priory_input::evaluate_on(&|i| (i == 0).then(|| open.table()), learnt, work)?;
-                    let (rows, _) = work.learn(open.table()?, &Statistics::empty(learnt.statistics.schema()))?;
+                    let evaluation =
+                        priory_input::evaluate_on(&|i| (i == 0).then(|| open.table()), learnt, work)?;
+                    let (rows, _) =
+                        work.learn(open.table()?, &Statistics::empty(learnt.statistics.schema()))?;
                     Ok((evaluation, rows))
                 });
                 Some(open.check(done)?)
             }
         };
-        let tested = found.as_ref().map(|(evaluation, rows)| Tested { evaluation, how: "other rows", rows: Some(rows) });
+        let tested = found.as_ref().map(|(evaluation, rows)| Tested {
+            evaluation,
+            how: "other rows",
+            rows: Some(rows),
+        });
         let made = Made { command: "model.report()".to_owned(), files: Vec::new() };
         let page = ReportPage { learnt, model, tested, left_out: &[], made: &made };
         page.write().map_err(of_core)

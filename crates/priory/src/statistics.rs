@@ -162,7 +162,7 @@ impl Statistics {
         });
         let weights = category.into_iter().flat_map(|category| {
             let weight = |row: usize| {
-                (0..category.counts.classes()).map(|class| category.counts.get(row, class)).sum()
+                (0..category.counts.classes()).map(|class| category.counts.get(row, class)).sum::<f64>()
             };
             category.values.names().enumerate().map(move |(id, name)| (name.to_owned(), weight(id + 1)))
         });

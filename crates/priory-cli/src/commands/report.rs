@@ -75,12 +75,19 @@ fn write(
     left_out: &[(String, String)],
     files: &[String],
 ) -> Result<()> {
-    let words: Vec<String> = std::env::args().skip(1).map(|word| quoted(&word)).collect();
+    let words: Vec<String> = std::env::args().skip(1).map(|word| typed(&word)).collect();
     let made = Made { command: format!("priory {}", words.join(" ")), files: files.to_vec() };
     let page = ReportPage { learnt, model: &learnt.estimate()?, tested, left_out, made: &made };
     store::replace_file(path, page.write()?.as_bytes())?;
     note(&format!("a report: {}", path.display()));
     Ok(())
+}
+
+/// A word of the command as a shell takes it; flags need no quotes.
+fn typed(word: &str) -> String {
+    let value = word.trim_start_matches('-');
+    let dashes = &word[..word.len() - value.len()];
+    if value.is_empty() { quoted(word) } else { format!("{dashes}{}", quoted(value)) }
 }
 
 /// `data/tennis.csv` and `data/tennis.priory` make `tennis.html` here; standard input makes `report.html`.

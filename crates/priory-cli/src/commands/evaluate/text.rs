@@ -119,7 +119,7 @@ fn percent(share: f64) -> String {
 /// What was tested, and how.
 fn headline(report: &EvaluationReport, told: &Told) -> String {
     let (rows, classes) = (plural(report.rows, "row"), plural(report.classes.len() as u64, "class"));
-    format!("{rows}, {}, {classes}; {}", describe_columns(told.schema), told.how)
+    format!("{rows}, {}, {classes}; {}", describe_columns(&told.schema), told.how)
 }
 
 fn digits(x: f64) -> String {
