@@ -37,8 +37,8 @@ async function served(t) {
 
 // Waits until what the page shows does not change any more.
 async function settled(page) {
-  await page.waitForFunction(() => document.querySelector("#shown-posterior"));
-  await page.waitForLoadState("networkidle");
+  await page.waitForSelector("main[aria-busy=false]");
+  await page.waitForSelector("#shown-posterior");
 }
 
 // The posterior in bars, and the terms on screen.
@@ -141,7 +141,7 @@ test("the page of the server", async (t) => {
   await t.test("words light up by what they speak for", async () => {
     const { page, complaints } = await at("mails");
     await settled(page);
-    await page.getByLabel("text", { exact: false }).first().fill("Buy cheap pills or lunch?");
+    await page.locator("#form textarea").fill("Buy cheap pills or lunch?");
     await page.waitForSelector(".lit mark");
     await settled(page);
     addsUp(await shown(page));
@@ -198,11 +198,10 @@ test("the page of the server", async (t) => {
             await page.getByLabel("flipper_length_mm", { exact: false }).first().fill("198");
             await page.getByLabel("island", { exact: false }).first().selectOption("Dream");
           } else if (model === "mails") {
-            await page.getByLabel("text", { exact: false }).first().fill("Buy cheap pills, or come to lunch at noon?");
+            await page.locator("#form textarea").fill("Buy cheap pills, or come to lunch at noon?");
           } else {
             await page.getByLabel("outlook", { exact: false }).first().selectOption("S");
           }
-          await page.waitForTimeout(300);
           await settled(page);
           await page.waitForSelector("#nomogram svg");
           addsUp(await shown(page));

@@ -357,7 +357,7 @@ impl Asked<'_> {
             AskedOf::Curve { low, high } => Points::Curve {
                 low: *low,
                 high: *high,
-                bits: (0..CURVE).map(|row| bits(row)).collect(),
+                bits: (0..CURVE).map(&bits).collect(),
                 marks: (CURVE..self.values.len()).map(|row| point(row, None)).collect(),
             },
         };

@@ -68,7 +68,10 @@ pub fn reliability(series: &[(&str, &[CalibrationBin])], width: f64) -> Sheet {
     }
     let middle = frame.x + frame.width / 2.0;
     svg.text(middle, frame.y + frame.height + 36.0, "middle", "probability of the predicted class");
-    svg.text(frame.x + 8.0, frame.y + 14.0, "soft", "share of predictions that are right");
+    match width < WIDTH {
+        true => svg.sideways(16.0, frame.y + frame.height / 2.0, "share that is right"),
+        false => svg.text(frame.x + 8.0, frame.y + 14.0, "soft", "share of predictions that are right"),
+    }
     svg.finish()
 }
 

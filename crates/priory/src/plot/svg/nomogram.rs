@@ -29,7 +29,7 @@ struct Scale {
 impl Scale {
     /// With room at both ends for what is written there.
     fn new(low: f64, high: f64, frame: Frame) -> Self {
-        let (low, high) = (low.max(-FURTHEST).min(-1.0), high.min(FURTHEST).max(1.0));
+        let (low, high) = (low.clamp(-FURTHEST, -1.0), high.clamp(1.0, FURTHEST));
         let room = 0.06 * (high - low);
         Scale { low: low - room, high: high + room, frame }
     }
