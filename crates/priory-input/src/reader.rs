@@ -176,17 +176,23 @@ impl Plan {
         Ok(())
     }
 
-    /// The category that a value of a feature stands for that is not written plainly; `None` if it is missing.
+    /// The category that a value of a feature stands for that is not written plainly; `None` if it is missing, or stands for none
+    /// and that is not refused. The row is counted from 0 in its block.
     pub(crate) fn category<'v>(
         &'v self,
         feature: usize,
+        row: usize,
+        position: usize,
         spelling: &'v str,
-    ) -> std::result::Result<Option<&'v str>, BadNumber> {
+    ) -> Result<Option<&'v str>> {
         let is_missing = self.missing.contains(spelling) || self.missing_words && is_missing_word(spelling);
         match &self.written[feature] {
             _ if is_missing => Ok(None),
-            Some(written) => written.category(spelling).map(Some).ok_or(BadNumber::NoDate),
             None => Ok(Some(spelling)),
+            Some(written) => match written.category(spelling) {
+                None => self.bad_value(BadNumber::NoDate, row, position, spelling).map(|_| None),
+                category => Ok(category),
+            },
         }
     }
 

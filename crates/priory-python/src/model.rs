@@ -1,7 +1,7 @@
 //! The model that takes a table as it is.
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArray3, PyArrayMethods};
@@ -9,8 +9,8 @@ use priory::decide::Decision;
 use priory::plot::{Detail, MOST_STEPS, Subject, Waterfall, svg};
 use priory::report::{Summary, TOP_TOKENS};
 use priory::report_page::{Made, ReportPage, Tested};
-use priory::{Kind, Model, Statistics};
-use priory_input::{Purpose, WholeNumbers, Work, store};
+use priory::{Batch, Explanation, Kind, Model, Statistics};
+use priory_input::{Purpose, Reader, Turn, WholeNumbers, Work, store};
 use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -495,33 +495,22 @@ impl Snapshot {
     )> {
         let model = self.model(py)?;
         let reader = self.open(table)?.reader(model.schema(), Purpose::Scoring).map_err(of_input)?;
-        let found = Mutex::new(Contributions::default());
-        let full = AtomicBool::new(false);
+        let mut found = Contributions::default();
+        let mut is_full = false;
         let done = quick_or_interruptible(py, rows, |work| {
-            // One thread, so that the rows stay in their order.
-            let work = Work { threads: 1, ..*work };
-            work.fold(
-                &reader,
-                || (),
-                |(), batch, _| {
-                    let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
-                    for row in 0..batch.rows {
-                        if found.add(&model.explain(batch, row)?, rows).is_err() {
-                            full.store(true, Ordering::Relaxed);
-                            return Err(priory_input::Error::Stopped);
-                        }
-                    }
-                    Ok(())
-                },
-            )
+            explain_in_order(work, &reader, model, |explanation| {
+                found.add(&explanation, rows).map_err(|_| {
+                    is_full = true;
+                    priory_input::Error::Stopped
+                })
+            })
         });
-        if full.into_inner() {
+        if is_full {
             return Err(PyMemoryError::new_err(
                 "what every feature of every row adds to every class does not fit into memory; explain fewer rows at a time",
             ));
         }
         done?;
-        let found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
         let classes = model.classes().len();
         let rows = found.log_joints.len() / classes;
         Ok((
@@ -537,24 +526,15 @@ impl Snapshot {
     fn explain_words(&self, py: Python<'_>, table: &PyTable) -> PyResult<String> {
         let model = self.model(py)?;
         let reader = self.open(table)?.reader(model.schema(), Purpose::Scoring).map_err(of_input)?;
-        let found = Mutex::new(Vec::new());
+        let mut found = Vec::new();
         interruptible(py, |work| {
-            // One thread, so that the rows stay in their order.
-            let work = Work { threads: 1, ..*work };
-            work.fold(
-                &reader,
-                || (),
-                |(), batch, _| {
-                    let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
-                    for row in 0..batch.rows {
-                        let contributions = model.explain(batch, row)?.contributions.into_iter();
-                        found.push(contributions.filter_map(|of| of.tokens).collect::<Vec<_>>());
-                    }
-                    Ok(())
-                },
-            )
+            explain_in_order(work, &reader, model, |explanation| {
+                let contributions = explanation.contributions.into_iter();
+                found.push(contributions.filter_map(|of| of.tokens).collect::<Vec<_>>());
+                Ok(())
+            })
         })?;
-        json(&found.into_inner().unwrap_or_else(PoisonError::into_inner))
+        json(&found)
     }
 
     /// What was counted and what follows from it, as JSON, with this many of the most telling tokens of each class.
@@ -589,6 +569,23 @@ impl Snapshot {
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         py.detach(|| store::replace_file(path, &self.0.learnt.to_bytes())).map_err(of_input)
     }
+}
+
+/// Explains every row of a table, one after the other.
+fn explain_in_order(
+    work: &Work<'_>,
+    reader: &Reader,
+    model: &Model,
+    each: impl FnMut(Explanation) -> priory_input::Result<()> + Send,
+) -> priory_input::Result<()> {
+    let each = Mutex::new(each);
+    // One thread, so that the rows stay in their order.
+    let work = Work { threads: 1, ..*work };
+    let explain = |(): &mut (), batch: &Batch, _: &Turn<'_>| {
+        let mut each = each.lock().unwrap_or_else(PoisonError::into_inner);
+        (0..batch.rows).try_for_each(|row| each(model.explain(batch, row)?))
+    };
+    work.fold(reader, || (), explain).map(|_| ())
 }
 
 impl Snapshot {

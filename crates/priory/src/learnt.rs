@@ -152,7 +152,8 @@ impl Learnt {
 
     /// Judges how much what the columns say is worth, if that is wanted and sensible, by a sample of the rows that were learnt:
     /// the statistics must have [kept](Statistics::keep_rows) one, which is let go unless it is needed
-    /// [later](Judging::Later). Returns how far the judgement goes. The result does not depend on the number of threads.
+    /// [later](Judging::Later). Returns how far the judgement goes: not as far as was asked for where what the columns say together
+    /// would take too much memory. The result does not depend on the number of threads.
     ///
     /// ```
     /// use priory::judgement::{Judging, Tier};
@@ -194,6 +195,7 @@ impl Learnt {
         let (on_grid, judgement) = judged(&self.statistics, &self.settings, tier, *sample, threads)?;
         self.statistics.on_grid = Some(Box::new(on_grid));
         let (rows, fingerprint) = (self.statistics.rows(), self.fingerprint());
+        let tier = judgement.tier;
         self.judgement = Some(Judgement { rows, fingerprint, ..judgement });
         Ok(Some(tier))
     }

@@ -98,10 +98,23 @@ pub(crate) fn run(args: &TrainArgs, threads: usize) -> Result<()> {
 /// Says how far what the columns say was judged, if that was to be decided here.
 pub(crate) fn explain_judgement(tier: Option<Tier>, why_not: Option<&str>, learnt: &Learnt) {
     match (tier, why_not, learnt.kept_rows()) {
-        (Some(tier), ..) => note(&format!("judged: {tier}")),
+        (Some(tier), ..) => note(&format!("judged: {tier}{}", left_out(learnt, tier))),
         (None, Some(reason), _) => note(&format!("not judged: {reason}")),
         (None, None, Some(rows)) => note(&format!("to be judged later, by {}", plural(rows, "row"))),
         (None, None, None) => {}
+    }
+}
+
+/// What a judgement does not count, since it would be too much.
+fn left_out(learnt: &Learnt, tier: Tier) -> String {
+    let count = learnt.judgement().map_or(0, |judgement| judgement.left_out);
+    match (count, tier) {
+        (0, _) => String::new(),
+        (_, Tier::Weights) => {
+            ", since there are too many columns and classes to count what columns say together".into()
+        }
+        (1, _) => "; 1 column is weighed by itself alone, as together they are too many".into(),
+        _ => format!("; {count} columns are weighed by themselves alone, as together they are too many"),
     }
 }
 
