@@ -124,9 +124,14 @@ fn warn_of_table(reader: &Reader) {
         let (table, name, other) = (reader.name(), short(name), short(other));
         warn(&format!("{table}: the header names the column `{name}` again; here it is called `{other}`"));
     }
-    if reader.bad_values() > 0 {
-        let values = plural(reader.bad_values(), "value");
-        warn(&format!("{}: {values} taken as missing, since they are not numbers", reader.name()));
+    warn_of_bad_values(reader.name(), reader.bad_values());
+}
+
+/// Says how many values were taken as missing.
+pub(crate) fn warn_of_bad_values(name: &str, bad_values: u64) {
+    if bad_values > 0 {
+        let values = plural(bad_values, "value");
+        warn(&format!("{name}: {values} taken as missing, since they are not numbers"));
     }
 }
 

@@ -27,6 +27,7 @@
 #[cfg(feature = "arrow")]
 mod arrow;
 mod costs;
+mod counts;
 mod csv;
 mod decimal;
 mod delimited;
@@ -46,6 +47,7 @@ mod reader;
 mod recent;
 mod sample;
 mod source;
+mod sql;
 pub mod store;
 mod svmlight;
 mod table;
@@ -60,6 +62,7 @@ pub use arrow::{
     PredictedRows, PredictionColumns, PredictionFile, RecordBatches, RowReader, RowValue, WholeNumbers,
 };
 pub use costs::read_costs;
+pub use counts::ReadCounts;
 pub use error::{Error, Result};
 pub use evaluate::{OpenTable, Split, evaluate, evaluate_on};
 pub use format::{Encoding, InputFormat, ReadOptions};
@@ -69,6 +72,7 @@ pub use parallel::{Turn, fold};
 pub use pseudocounts::read_pseudocounts;
 pub use reader::{BadValues, Batches, Reader, Worker};
 pub use sample::{ColumnInfo, Sample};
+pub use sql::{Dialect, Sql};
 pub use table::{Purpose, Table};
 pub use understand::{Hints, Understood, apply_families, check_kinds};
 pub use work::{Watch, Work};

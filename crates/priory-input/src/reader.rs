@@ -123,6 +123,37 @@ impl Plan {
         })
     }
 
+    /// For values of these features that come one by one, and not in columns of a table.
+    pub(crate) fn of_values(name: &str, schema: &Schema, bad_values: BadValues) -> Self {
+        let header: Vec<String> = schema.columns.iter().map(|column| column.source().to_owned()).collect();
+        Plan {
+            name: name.to_owned(),
+            purpose: Purpose::Learning,
+            target: None,
+            weight: None,
+            features: (0..header.len()).map(Some).collect(),
+            header,
+            bins: None,
+            written: schema.columns.iter().map(|column| column.written.clone()).collect(),
+            tokenizers: vec![None; schema.columns.len()],
+            kept: Vec::new(),
+            most_rows: usize::MAX,
+            missing: MissingSpellings::new(&schema.missing),
+            missing_words: schema.knows_missing_words(),
+            bad_values,
+            bad_values_met: AtomicU64::new(0),
+            missing_columns: Vec::new(),
+            missing_weight: None,
+            surplus_columns: Vec::new(),
+            renamed_columns: Vec::new(),
+        }
+    }
+
+    /// How many values were taken as missing because they are not of their column's kind.
+    pub(crate) fn bad_values(&self) -> u64 {
+        self.bad_values_met.load(Ordering::Relaxed)
+    }
+
     /// The number that a value of a feature stands for, however it is written; NaN if it is missing.
     pub(crate) fn number(
         &self,
@@ -369,7 +400,7 @@ impl Reader {
 
     /// How many values were taken as missing because they are not of their column's kind.
     pub fn bad_values(&self) -> u64 {
-        self.plan.bad_values_met.load(Ordering::Relaxed)
+        self.plan.bad_values()
     }
 
     /// How many bytes were read so far, including a few blocks that are not parsed yet.

@@ -5,6 +5,7 @@
 mod answers;
 mod arrays;
 mod choices;
+mod counts;
 mod error;
 mod evaluate;
 mod few;
@@ -23,6 +24,8 @@ use pyo3::prelude::*;
 mod _priory {
     #[pymodule_export]
     use crate::choices::choice_names;
+    #[pymodule_export]
+    use crate::counts::{Counts, Queries};
     #[pymodule_export]
     use crate::evaluate::evaluate;
     #[pymodule_export]

@@ -219,7 +219,7 @@ impl Learnt {
     }
 
     /// The same, if a model follows from it.
-    fn concluded(py: Python<'_>, learnt: priory::Learnt) -> PyResult<Self> {
+    pub(crate) fn concluded(py: Python<'_>, learnt: priory::Learnt) -> PyResult<Self> {
         let learnt = Learnt::new(learnt);
         let state = learnt.0.now(py);
         py.detach(|| state.model().map(|_| ())).map_err(of_core)?;

@@ -40,7 +40,7 @@ def flags(program, command):  # noqa: F811
 @pytest.mark.parametrize(
     "command, methods",
     [
-        ("train", [NaiveBayes, NaiveBayes.fit]),
+        ("train", [NaiveBayes, NaiveBayes.fit, NaiveBayes.fit_counts]),
         ("evaluate", [NaiveBayes, NaiveBayes.evaluate]),
         ("learn", [NaiveBayes, NaiveBayes.partial_fit]),
         ("forget", [NaiveBayes, NaiveBayes.forget]),

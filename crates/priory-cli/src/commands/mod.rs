@@ -15,4 +15,5 @@ pub(crate) mod predict;
 pub(crate) mod report;
 pub(crate) mod schema;
 pub(crate) mod show;
+pub(crate) mod sql;
 pub(crate) mod train;
