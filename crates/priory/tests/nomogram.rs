@@ -2,7 +2,8 @@
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 use priory::judgement::{Judging, Tier};
-use priory::plot::{Nomogram, Points, Subject, Waterfall};
+use priory::plot::nomogram::Points;
+use priory::plot::{Nomogram, Subject, Waterfall};
 use priory::settings::Smoothing;
 use priory::{Batch, Column, Kind, Learnt, Schema, Settings, Value};
 use proptest::prelude::*;

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use priory::plot::{Nomogram, Point, Points};
+use priory::plot::Nomogram;
+use priory::plot::nomogram::{Point, Points};
 
 use super::{MARGIN, Screen, axis_below, bright};
 use crate::output::{bold, shortened, shown};
