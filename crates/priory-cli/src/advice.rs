@@ -3,7 +3,7 @@
 use priory::Kind;
 use priory::infer::{DateTrouble, Hint, Mixture};
 use priory::schema::MISSING_SPELLINGS;
-use priory_input::Error;
+use priory_input::{Error, SheetRemark};
 
 use crate::output::quoted;
 
@@ -53,8 +53,17 @@ pub(crate) fn about_error(error: &anyhow::Error) -> String {
             as_kind(column, "category")
         ),
         Error::MixedNumbers { mixture, .. } => format!("; {}", about_mixture(mixture)),
+        Error::EmptySheet { .. } => "; --sheet names another".to_owned(),
         Error::Infinite { .. } => ", or read as missing with --on-bad-value missing".to_owned(),
         _ => String::new(),
+    }
+}
+
+/// How another sheet is read.
+pub(crate) fn about_sheet(remark: &SheetRemark) -> &'static str {
+    match remark {
+        SheetRemark::First { .. } => "; --sheet names another",
+        _ => "",
     }
 }
 

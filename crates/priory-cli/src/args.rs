@@ -65,6 +65,9 @@ pub(crate) enum Command {
     Forget(ForgetArgs),
     /// Add several models together: the same as one trained on all their data
     Merge(MergeArgs),
+    /// Answer over HTTP: predict, explain, learn and forget, and a page in the browser
+    #[cfg(feature = "serve")]
+    Serve(crate::commands::serve::ServeArgs),
     /// Print a completion script for a shell
     #[command(
         after_help = "Example:\n  priory completions bash > ~/.local/share/bash-completion/completions/priory"
@@ -80,6 +83,16 @@ pub(crate) enum Command {
         #[arg(value_hint = ValueHint::DirPath)]
         folder: PathBuf,
     },
+}
+
+impl Command {
+    /// Whether it does not end at once when it is told to.
+    pub(crate) fn ends_by_itself(&self) -> bool {
+        #[cfg(feature = "serve")]
+        return matches!(self, Command::Serve(_));
+        #[cfg(not(feature = "serve"))]
+        false
+    }
 }
 
 /// What the columns of the data are.
@@ -148,6 +161,9 @@ pub(crate) struct InputArgs {
     /// `--columns 54`
     #[arg(long, value_name = "COUNT")]
     pub(crate) columns: Option<usize>,
+    /// The sheet of a spreadsheet, by its name or its number, for example `--sheet "Orders 2024"` [default: the first]
+    #[arg(long, value_name = "SHEET")]
+    pub(crate) sheet: Option<String>,
     /// DATA is a folder, or a tar archive, with a folder for each class and a file for each document in it, for example
     /// `train --documents mails/`; the columns are called class and text
     #[arg(long, conflicts_with = "input_format")]
@@ -607,6 +623,10 @@ pub(crate) struct PlotArgs {
     pub(crate) columns: Vec<String>,
     #[command(flatten)]
     pub(crate) settings: SettingsArgs,
+    /// Draw the rows of tables as points over a map of two columns, a part of them if they are many, for example
+    /// `-o bills.svg --points examples/penguins.csv`
+    #[arg(help_heading = "Output", long, value_name = "DATA", value_hint = ValueHint::FilePath, requires = "output")]
+    pub(crate) points: Vec<String>,
     /// Write an SVG file instead, for example `-o picture.svg`
     #[arg(help_heading = "Output", short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,

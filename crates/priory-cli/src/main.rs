@@ -28,8 +28,11 @@ use crate::args::{Cli, Command};
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
+    // A server ends in its own way.
     #[cfg(unix)]
-    signals::tidy_up_when_told_to_end();
+    if !cli.command.ends_by_itself() {
+        signals::tidy_up_when_told_to_end();
+    }
     let threads = cli.threads.unwrap_or_else(|| thread::available_parallelism().map_or(1, NonZeroUsize::get));
     let result = match cli.command {
         Command::Schema(args) => commands::schema::run(&args),
@@ -46,6 +49,8 @@ fn main() -> ExitCode {
         Command::Learn(args) => commands::learn::run(&args, threads),
         Command::Forget(args) => commands::forget::run(&args, threads),
         Command::Merge(args) => commands::merge::run(&args, threads),
+        #[cfg(feature = "serve")]
+        Command::Serve(args) => commands::serve::run(&args),
         Command::Completions { shell } => commands::completions::run(shell),
         Command::Manual { folder } => commands::manual::run(&folder),
     };

@@ -215,13 +215,9 @@ fn push_category(
     row: usize,
     value: Option<&str>,
 ) -> Result<()> {
-    let category = match (value, &plan.written[feature]) {
-        (None, _) => None,
-        (Some(text), None) => Some(text).filter(|text| !plan.missing.contains(text)),
-        (Some(text), Some(_)) => match plan.category(feature, text) {
-            Ok(category) => category,
-            Err(bad) => plan.bad_value(bad, row, feature, text).map(|_| None)?,
-        },
+    let category = match value {
+        Some(text) => plan.category(feature, row, feature, text)?,
+        None => None,
     };
     categories.push(category);
     Ok(())

@@ -36,17 +36,23 @@ mod documents;
 mod error;
 mod evaluate;
 mod format;
+#[cfg(any(feature = "arrow", feature = "spreadsheets"))]
+mod guarded;
 mod input;
 mod json;
 mod kept;
 mod marks;
 mod merge;
 mod parallel;
+mod predicted;
 mod pseudocounts;
 mod reader;
 mod recent;
+mod remarks;
 mod sample;
 mod source;
+#[cfg(feature = "spreadsheets")]
+mod spreadsheet;
 mod sql;
 pub mod store;
 mod svmlight;
@@ -59,7 +65,8 @@ mod work;
 
 #[cfg(feature = "arrow")]
 pub use arrow::{
-    PredictedRows, PredictionColumns, PredictionFile, RecordBatches, RowReader, RowValue, WholeNumbers,
+    PredictedRows, PredictionColumns, PredictionFile, PredictionStream, RecordBatches, RowReader, RowValue,
+    WholeNumbers,
 };
 pub use costs::read_costs;
 pub use counts::ReadCounts;
@@ -69,9 +76,13 @@ pub use format::{Encoding, InputFormat, ReadOptions};
 pub use kept::{KeptColumn, Predictions};
 pub use merge::Merged;
 pub use parallel::{Turn, fold};
+pub use predicted::{PredictedColumns, PredictedLines, Syntax, push_probability};
 pub use pseudocounts::read_pseudocounts;
 pub use reader::{BadValues, Batches, Reader, Worker};
+pub use remarks::SheetRemark;
 pub use sample::{ColumnInfo, Sample};
+#[cfg(feature = "spreadsheets")]
+pub use spreadsheet::SheetColumns;
 pub use sql::{Dialect, Sql};
 pub use table::{Purpose, Table};
 pub use understand::{Hints, Understood, apply_families, check_kinds};

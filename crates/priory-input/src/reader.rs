@@ -15,6 +15,7 @@ use priory::{Batch, CategoryColumn, Schema, TextColumn};
 use crate::error::{Error, Result, shown, shown_list};
 use crate::input::{Block, Input, Parser};
 use crate::kept::KeptColumn;
+use crate::remarks::SheetRemark;
 use crate::table::{Purpose, Table};
 use crate::text::Tokenizer;
 
@@ -56,6 +57,7 @@ pub(crate) struct Plan {
     missing_weight: Option<String>,
     surplus_columns: Vec<String>,
     renamed_columns: Vec<(String, String)>,
+    remarks: Vec<SheetRemark>,
 }
 
 impl Plan {
@@ -120,6 +122,7 @@ impl Plan {
             missing_weight: schema.weight.clone().filter(|_| purpose == Purpose::Testing && weight.is_none()),
             surplus_columns,
             renamed_columns: table.renamed().to_vec(),
+            remarks: table.remarks().to_vec(),
         })
     }
 
@@ -146,6 +149,7 @@ impl Plan {
             missing_weight: None,
             surplus_columns: Vec::new(),
             renamed_columns: Vec::new(),
+            remarks: Vec::new(),
         }
     }
 
@@ -396,6 +400,11 @@ impl Reader {
     /// The names that the header has twice, and what the later columns are called instead.
     pub fn renamed_columns(&self) -> &[(String, String)] {
         &self.plan.renamed_columns
+    }
+
+    /// What is to be said of the sheet of a spreadsheet.
+    pub fn remarks(&self) -> &[SheetRemark] {
+        &self.plan.remarks
     }
 
     /// How many values were taken as missing because they are not of their column's kind.

@@ -30,16 +30,16 @@ pub(crate) fn judging(choices: &Bound<'_, PyDict>) -> PyResult<Judging> {
     word.parse().map_err(|error| PyValueError::new_err(format!("judge={word:?}: {error}")))
 }
 
-/// What the columns are and what was chosen about them.
+/// What the columns of a table are and what was chosen about them. Its first rows are looked at, and can be read afterwards.
 pub(crate) fn understand(
-    look: &PyTable,
+    look: &mut priory_input::Table,
     target: String,
     weight: Option<String>,
     choices: &Bound<'_, PyDict>,
 ) -> PyResult<(priory::Schema, Settings)> {
     let hints = hints(target, weight, choices)?;
     let none = &mut std::iter::empty::<priory_input::Result<priory_input::Table>>();
-    with_choices(Understood::new(&mut look.open()?, none, &hints).map_err(of_input)?, choices)
+    with_choices(Understood::new(look, none, &hints).map_err(of_input)?, choices)
 }
 
 /// What was said about the columns of a table.

@@ -30,7 +30,7 @@ impl Counts {
     #[staticmethod]
     fn of_rows(look: &PyTable, target: String, choices: &Bound<'_, PyDict>) -> PyResult<Self> {
         check(choices)?;
-        let (schema, settings) = understand(look, target, None, choices)?;
+        let (schema, settings) = understand(&mut look.open()?, target, None, choices)?;
         let empty = Columns::empty(&schema).map_err(refused)?;
         Ok(Counts { counted: Mutex::new(empty.clone()), empty, settings })
     }

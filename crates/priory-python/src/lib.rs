@@ -12,8 +12,10 @@ mod few;
 mod interrupt;
 mod matrix;
 mod model;
+mod parts;
 mod scores;
 mod shared;
+mod sheet;
 mod table;
 mod work;
 
@@ -37,7 +39,14 @@ mod _priory {
     #[pymodule_export]
     use crate::model::{Learnt, Snapshot, write_text};
     #[pymodule_export]
+    use crate::parts::{
+        PartSum, columns_of_part, evaluate_part, learn_first_part, learn_part, merge_evaluations,
+        report_of_evaluations, schema_of,
+    };
+    #[pymodule_export]
     use crate::scores::{CodeScorer, GaussianScorer, LinearScorer};
+    #[pymodule_export]
+    use crate::sheet::read_sheet;
     #[pymodule_export]
     use crate::table::{Column, PyTable};
     #[pymodule_export]

@@ -246,9 +246,6 @@ pub enum Error {
     /// There is no picture of what was asked for.
     #[error("{0}")]
     NoPicture(String),
-    /// What was asked for is text, of which there is no picture.
-    #[error("{0}")]
-    NoPictureOfText(String),
     /// A column was counted, but is not among those that were selected.
     #[error("the column `{column}` is counted but not used")]
     NotUsed {

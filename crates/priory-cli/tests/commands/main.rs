@@ -9,6 +9,8 @@ mod json;
 mod judge;
 mod manners;
 mod processes;
+#[cfg(feature = "serve")]
+mod serve;
 mod spreadsheets;
 mod stream;
 

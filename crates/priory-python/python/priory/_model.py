@@ -546,8 +546,13 @@ class NaiveBayes(Predicting, Reporting, Reading, ClassifierMixin, BaseEstimator)
         model : NaiveBayes
             The model.
         """
+        return cls._of(_priory.Learnt.load(os.fspath(path)))
+
+    @classmethod
+    def _of(cls, counted):
+        """The model of what was counted elsewhere."""
         model = cls()
-        model._take(_priory.Learnt.load(os.fspath(path)))
+        model._take(counted)
         return model
 
     # What the above have in common
