@@ -180,7 +180,7 @@ def test_pictures_are_those_of_the_command_line(tmp_path, program):
         with pytest.raises(ValueError, match=said):
             model.plot(*columns)
     with_points = str(model.plot("c", "d", points=(X, y)))
-    assert with_points.count("stroke-linecap:round") == 3 and with_points.count("h0") == 150
+    assert [line.count("h0") for line in with_points.splitlines() if "stroke-linecap:round" in line] == [50, 50, 50]
     with pytest.raises(ValueError, match="points are drawn in the plane of two columns"):
         model.plot("c", points=(X, y))
     words = priory.TextNB().fit(["one two", "three"], [0, 1]).plot()
