@@ -4,6 +4,7 @@ mod advice;
 mod args;
 mod choices;
 mod commands;
+mod counts;
 mod data;
 mod glob;
 mod model_file;
@@ -36,9 +37,11 @@ fn main() -> ExitCode {
     let result = match cli.command {
         Command::Schema(args) => commands::schema::run(&args),
         Command::Train(args) => commands::train::run(&args, threads),
+        Command::Sql(args) => commands::sql::run(&args),
         Command::Predict(args) => commands::predict::run(&args, threads),
         Command::Evaluate(args) => commands::evaluate::run(&args, threads),
         Command::Explain(args) => commands::explain::run(&args),
+        Command::Report(args) => commands::report::run(args, threads),
         Command::Show(args) => commands::show::run(&args),
         Command::Features(args) => commands::features::run(&args),
         Command::Plot(args) => commands::plot::run(&args),

@@ -150,7 +150,7 @@ impl Described<'_> {
                 let values = bars.values.iter().map(|(value, bars)| (value.clone(), bars.clone().into()));
                 json!({ "values": values.collect::<Map<String, Value>>() })
             }
-            Some(Drawing::Regions(_)) | None => Value::Null,
+            Some(Drawing::Regions(_) | Drawing::Words(_)) | None => Value::Null,
         };
         let range = match (cells.first(), cells.last(), &drawing) {
             (Some(first), Some(last), _) => json!([first.0, last.0]),
