@@ -113,7 +113,14 @@ impl Work<'_> {
 /// How a table of counts is read. Nothing is missing in it: that is for the columns to say which are counted.
 fn how_to_read() -> Schema {
     let columns = [COLUMN, VALUE].map(|name| Column::new(name, Kind::Category)).to_vec();
-    Schema { target: CLASS.into(), bins: None, weight: Some(WEIGHT.into()), group: None, missing: Vec::new(), columns }
+    Schema {
+        target: CLASS.into(),
+        bins: None,
+        weight: Some(WEIGHT.into()),
+        group: None,
+        missing: Vec::new(),
+        columns,
+    }
 }
 
 fn check_columns(table: &Table) -> Result<()> {

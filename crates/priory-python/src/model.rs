@@ -316,11 +316,16 @@ impl Snapshot {
         self.0.learnt.statistics.rows()
     }
 
-    /// The target, the columns of weights and of groups, and of each feature its name and kind.
-    fn schema(&self) -> (String, Option<String>, Option<String>, Vec<(String, &'static str)>) {
+    /// The column that says which rows depend on each other.
+    fn group(&self) -> Option<String> {
+        self.0.learnt.statistics.schema().group.clone()
+    }
+
+    /// The target, the column of weights, and of each feature its name and kind.
+    fn schema(&self) -> (String, Option<String>, Vec<(String, &'static str)>) {
         let schema = self.0.learnt.statistics.schema();
         let columns = schema.columns.iter().map(|column| (column.name.clone(), column.word()));
-        (schema.target.clone(), schema.weight.clone(), schema.group.clone(), columns.collect())
+        (schema.target.clone(), schema.weight.clone(), columns.collect())
     }
 
     /// The names of the columns of a table that are used.

@@ -625,7 +625,7 @@ class NaiveBayes(Predicting, Reporting, Reading, ClassifierMixin, BaseEstimator)
     @property
     def kinds_(self):
         """What each column that is used was taken as."""
-        return dict(self._now()[0].schema()[3])
+        return dict(self._now()[0].schema()[2])
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -58,7 +58,8 @@ class Reading:
             weight = None if weights is None else _unused("weight", [*rows.names, target])
             group = None if groups is None else _unused("group", [*rows.names, target])
         else:
-            target, weight, group, _ = self._learnt.counted.now().schema()
+            known = self._learnt.counted.now()
+            (target, weight, _), group = known.schema(), known.group()
         if weight is None and weights is not None:
             raise ValueError("the rows so far had no weights; fit with sample_weight=1 to give some to others later")
         if weight is not None and weights is None:
