@@ -5,7 +5,6 @@ mod bytes;
 mod counts;
 mod decide;
 mod evaluate;
-mod groups;
 mod json;
 mod judge;
 mod manners;

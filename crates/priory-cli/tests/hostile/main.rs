@@ -7,7 +7,6 @@
 
 #[cfg(feature = "arrow")]
 mod columnar;
-mod documents;
 mod endless;
 mod files;
 mod json_lines;
