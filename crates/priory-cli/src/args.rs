@@ -9,7 +9,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum, ValueHint};
 use priory::judgement::Judging;
 use priory::settings::{Discriminant, NumberFamily, Selection, Smoothing, VarianceFloor};
 use priory::written::DecimalMark;
-use priory_input::InputFormat;
+use priory_input::{Dialect, InputFormat};
 
 use crate::choices::{
     AsChoice, ColumnSmoothing, CostChoice, NumbersChoice, PriorChoice, TextChoice, TypedRow, parse_amount,
@@ -41,12 +41,16 @@ pub(crate) enum Command {
     Schema(SchemaArgs),
     /// Learn a model from data and write it to a file
     Train(TrainArgs),
+    /// Print a query that has a database count the columns of a table, for `priory train --counts`
+    Sql(SqlArgs),
     /// Classify rows: CSV with the column `prediction` to standard output
     Predict(PredictArgs),
     /// Say how well a model predicts rows that it has not learnt: one of your own, or such as follow from a table
     Evaluate(EvaluateArgs),
     /// Show how single rows come to their prediction, feature by feature
     Explain(ExplainArgs),
+    /// Write a page for a browser: how good a model is, which columns help, and how it was made
+    Report(ReportArgs),
     /// Print what a model has counted and what it concludes
     Show(ShowArgs),
     /// Rank the columns by how much each tells about the class
@@ -63,6 +67,9 @@ pub(crate) enum Command {
     Forget(ForgetArgs),
     /// Add several models together: the same as one trained on all their data
     Merge(MergeArgs),
+    /// Answer over HTTP: predict, explain, learn and forget, and a page in the browser
+    #[cfg(feature = "serve")]
+    Serve(crate::commands::serve::ServeArgs),
     /// Print a completion script for a shell
     #[command(
         after_help = "Example:\n  priory completions bash > ~/.local/share/bash-completion/completions/priory"
@@ -78,6 +85,16 @@ pub(crate) enum Command {
         #[arg(value_hint = ValueHint::DirPath)]
         folder: PathBuf,
     },
+}
+
+impl Command {
+    /// Whether it does not end at once when it is told to.
+    pub(crate) fn ends_by_itself(&self) -> bool {
+        #[cfg(feature = "serve")]
+        return matches!(self, Command::Serve(_));
+        #[cfg(not(feature = "serve"))]
+        false
+    }
 }
 
 /// What the columns of the data are.
@@ -146,6 +163,9 @@ pub(crate) struct InputArgs {
     /// `--columns 54`
     #[arg(long, value_name = "COUNT")]
     pub(crate) columns: Option<usize>,
+    /// The sheet of a spreadsheet, by its name or its number, for example `--sheet "Orders 2024"` [default: the first]
+    #[arg(long, value_name = "SHEET")]
+    pub(crate) sheet: Option<String>,
     /// DATA is a folder, or a tar archive, with a folder for each class and a file for each document in it, for example
     /// `train --documents mails/`; the columns are called class and text
     #[arg(long, conflicts_with = "input_format")]
@@ -286,11 +306,19 @@ pub(crate) enum MissingChoice {
 #[command(after_help = "Examples:
   priory train examples/tennis.csv --target play
   priory train january.csv february.csv --target churned --ignore id -o churn.priory
+  priory train --counts counts.csv --target play
   priory train examples/tennis.csv --target play --smoothing none --as '*=joint'")]
 pub(crate) struct TrainArgs {
     /// One or more tables; each has the columns of the first
     #[arg(required = true, value_name = "DATA", value_hint = ValueHint::FilePath)]
     pub(crate) data: Vec<String>,
+    /// DATA has no rows but counts: the columns column, class, value and weight say how much each value of a column weighs in
+    /// each class, for example `train --counts counts.csv --target play`
+    ///
+    /// `priory sql` prints a query that makes such a table in a database. A row without a column says what a class weighs. The
+    /// model is the one that the rows would give with `--judge none`, to the last bit. [default target: class]
+    #[arg(help_heading = "How DATA is written", long, conflicts_with = "documents")]
+    pub(crate) counts: bool,
     #[command(flatten)]
     pub(crate) table: TableArgs,
     #[command(flatten)]
@@ -305,6 +333,37 @@ pub(crate) struct TrainArgs {
     /// Where to write the model, for example `-o churn.priory` [default: the first DATA's name with .priory]
     #[arg(help_heading = "Output", short, long, value_name = "MODEL", value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  priory sql days.csv --target play --table days --dialect sqlite
+  priory sql --schema days.json --query 'SELECT * FROM days WHERE year > 2020' --dialect postgresql > counts.sql
+  sqlite3 -csv -header days.db < counts.sql | priory train --counts - --schema days.json")]
+pub(crate) struct SqlArgs {
+    /// Rows like those in the database, to see what the columns are; none are needed with `--schema`
+    #[arg(required_unless_present = "schema", value_name = "DATA", value_hint = ValueHint::FilePath)]
+    pub(crate) data: Vec<String>,
+    /// The table in the database, for example `--table shop.orders`
+    ///
+    /// The parts of the name are separated by points; a name with a point in it is given part by part: `--table shop --table
+    /// orders.2024`
+    #[arg(
+        help_heading = "The database",
+        long,
+        value_name = "NAME",
+        required_unless_present = "query",
+        conflicts_with = "query"
+    )]
+    pub(crate) table: Vec<String>,
+    /// A query that gives the rows, for example `--query 'SELECT * FROM orders WHERE paid'`
+    #[arg(help_heading = "The database", long, value_name = "SQL")]
+    pub(crate) query: Option<String>,
+    /// How the database writes SQL: duckdb, postgresql, sqlite, or standard for others, for example `--dialect sqlite`
+    #[arg(help_heading = "The database", long, value_name = "NAME", default_value_t, value_parser = str::parse::<Dialect>)]
+    pub(crate) dialect: Dialect,
+    #[command(flatten)]
+    pub(crate) columns: TableArgs,
 }
 
 #[derive(Debug, Args)]
@@ -405,6 +464,9 @@ pub(crate) struct EvaluateArgs {
     /// Draw how sure predictions are against how often they are right, for example `--reliability believe.svg`
     #[arg(help_heading = "Output", long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) reliability: Option<PathBuf>,
+    /// Write all that was found, and the model, as a page for a browser, for example `--report report.html`
+    #[arg(help_heading = "Output", long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) report: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) split: SplitArgs,
     /// Another number gives other folds, for example `--seed 7` [default: 0]
@@ -421,6 +483,34 @@ pub(crate) struct EvaluateArgs {
     /// How to print the report
     #[arg(help_heading = "Output", long, value_enum, default_value_t)]
     pub(crate) format: Format,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  priory report examples/penguins.csv --target species -o penguins.html
+  priory report churn.priory march.csv
+  priory report churn.priory")]
+pub(crate) struct ReportArgs {
+    /// A model, and tables to test it on if there are any; or tables, to train a model of all rows and to test models of some of
+    /// their rows on the others
+    #[arg(required = true, value_name = "DATA", value_hint = ValueHint::FilePath)]
+    pub(crate) data: Vec<String>,
+    #[command(flatten)]
+    pub(crate) table: TableArgs,
+    #[command(flatten)]
+    pub(crate) settings: SettingsArgs,
+    #[command(flatten)]
+    pub(crate) judge: JudgeArgs,
+    #[command(flatten)]
+    pub(crate) split: SplitArgs,
+    /// Another number gives other folds, for example `--seed 7` [default: 0]
+    #[arg(help_heading = "What is tested on what", long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    #[command(flatten)]
+    pub(crate) decision: DecisionArgs,
+    /// Where to write the page, for example `-o report.html` [default: the first DATA's name with .html]
+    #[arg(help_heading = "Output", short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) output: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -458,7 +548,8 @@ pub(crate) struct SplitArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   priory explain tennis.priory --set outlook=S,temperature=C,humidity=H,wind=S --fractions
-  priory explain tennis.priory examples/tennis.csv --bits | less")]
+  priory explain tennis.priory examples/tennis.csv --bits | less
+  priory explain tennis.priory examples/tennis.csv --row 3 -o why.svg")]
 pub(crate) struct ExplainArgs {
     /// The model
     #[arg(value_hint = ValueHint::FilePath)]
@@ -499,6 +590,12 @@ pub(crate) struct ExplainArgs {
     /// How many terms of a judged model and tokens of a document to list, for example `explain mails.priory new.csv --top 50`
     #[arg(help_heading = "Output", long, value_name = "N", default_value_t = 20)]
     pub(crate) top: usize,
+    /// Draw how the log-odds of the answer move from the prior to the posterior, term by term, below the numbers
+    #[arg(help_heading = "Output", long)]
+    pub(crate) waterfall: bool,
+    /// Write that as a picture of one row instead, for example `explain m.priory new.csv --row 17 -o why.svg`
+    #[arg(help_heading = "Output", short, long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["format", "waterfall"])]
+    pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) settings: SettingsArgs,
     /// How to print the explanation
@@ -555,7 +652,8 @@ pub(crate) struct FeaturesArgs {
 #[command(after_help = "Examples:
   priory plot penguins.priory flipper_length_mm
   priory plot penguins.priory bill_length_mm bill_depth_mm -o bills.svg
-  priory plot penguins.priory -o all.svg")]
+  priory plot penguins.priory -o all.svg
+  priory plot penguins.priory --nomogram --class Gentoo -o worth.svg")]
 pub(crate) struct PlotArgs {
     /// The model
     #[arg(value_hint = ValueHint::FilePath)]
@@ -564,8 +662,28 @@ pub(crate) struct PlotArgs {
     /// with -o all of them]
     #[arg(value_name = "COLUMN", num_args = 0..=2)]
     pub(crate) columns: Vec<String>,
+    /// Draw by how many bits each value of each column speaks for a class, for example `plot tennis.priory --nomogram`
+    ///
+    /// Between two classes what a row holds adds up, with the prior, to the log-odds of the class. Of more classes it is one
+    /// against all others.
+    #[arg(help_heading = "Output", long, conflicts_with = "columns")]
+    pub(crate) nomogram: bool,
+    /// The class that the nomogram is about, for example `--nomogram --class Gentoo` [default: the positive class if the model
+    /// was told one, else the last of two, else the most frequent]
+    #[arg(
+        help_heading = "Output",
+        long,
+        value_name = "CLASS",
+        requires = "nomogram",
+        allow_hyphen_values = true
+    )]
+    pub(crate) class: Option<String>,
     #[command(flatten)]
     pub(crate) settings: SettingsArgs,
+    /// Draw the rows of tables as points over a map of two columns, a part of them if they are many, for example
+    /// `-o bills.svg --points examples/penguins.csv`
+    #[arg(help_heading = "Output", long, value_name = "DATA", value_hint = ValueHint::FilePath, requires = "output")]
+    pub(crate) points: Vec<String>,
     /// Write an SVG file instead, for example `-o picture.svg`
     #[arg(help_heading = "Output", short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,

@@ -136,6 +136,7 @@ impl InputArgs {
             encoding,
             columns: self.columns,
             bad_values,
+            sheet: self.sheet.clone(),
             patience: None,
         }
     }
@@ -165,7 +166,10 @@ impl UpdateArgs {
             let class = self.class.as_deref();
             return Ok(vec![Box::new(move || Table::of_documents(&self.document, class, &options))]);
         }
-        let open = |path: String| -> OpenTable<'_> { Box::new(move || Table::open(&path, &options)) };
+        let open = |path: String| -> OpenTable<'_> {
+            let options = options.clone();
+            Box::new(move || Table::open(&path, &options))
+        };
         Ok(glob::expand(&self.data)?.into_iter().map(open).collect())
     }
 }

@@ -1,13 +1,15 @@
 //! The model that takes a table as it is.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArray3, PyArrayMethods};
 use priory::decide::Decision;
-use priory::plot::{Detail, Subject, svg};
+use priory::plot::{Detail, MOST_STEPS, Points, Subject, Waterfall, svg};
 use priory::report::{Summary, TOP_TOKENS};
+use priory::report_page::{Made, ReportPage, Tested};
 use priory::{Batch, Explanation, Kind, Model, Statistics};
 use priory_input::{Purpose, Reader, Turn, WholeNumbers, Work, store};
 use pyo3::exceptions::{PyMemoryError, PyValueError};
@@ -20,6 +22,7 @@ use crate::choices::{choose, chosen, decide, judging, understand};
 use crate::error::{of_core, of_input};
 use crate::few::FewRows;
 use crate::interrupt::{Opener, interruptible, quick_or_interruptible};
+use crate::parts::{AGEING, spelling_word};
 use crate::scores::Wanted;
 use crate::shared::Shared;
 use crate::table::{PyTable, Spellings};
@@ -95,22 +98,15 @@ impl Learnt {
         choices: &Bound<'_, PyDict>,
     ) -> PyResult<Self> {
         let judging = judging(choices)?;
-        let (schema, settings) = understand(look, target, weight, choices)?;
+        let (schema, settings) = understand(&mut look.open()?, target, weight, choices)?;
         let mut empty = judging.start(&schema);
         if let Some(rows) = chosen(choices, "half_life")? {
             empty.set_half_life(rows).map_err(of_core)?;
         }
         let table = table.open()?;
-        let (mut statistics, _) = interruptible(py, |work| work.learn(table, &empty))?;
-        py.detach(|| statistics.settle());
+        let (statistics, _) = interruptible(py, |work| work.learn(table, &empty))?;
         let mut learnt = priory::Learnt::new(statistics, settings);
-        py.detach(|| {
-            if learnt.judge(judging, threads())?.is_none() && judging != priory::judgement::Judging::Later {
-                learnt.statistics.drop_neighbours();
-            }
-            Ok(())
-        })
-        .map_err(of_core)?;
+        py.detach(|| learnt.conclude(judging, threads())).map_err(of_core)?;
         Learnt::concluded(py, learnt)
     }
 
@@ -186,6 +182,14 @@ impl Learnt {
         self.change_learnt(py, |learnt| learnt.merge(&other.0.learnt))
     }
 
+    /// Learns the rows that another has learnt from an [empty part](Snapshot::empty_part) of this. A judgement stays.
+    fn merge_rows(&self, py: Python<'_>, other: &Snapshot) -> PyResult<()> {
+        self.change(py, |statistics| {
+            statistics.merge(&other.0.learnt.statistics)?;
+            statistics.check_size()
+        })
+    }
+
     /// Forgets everything that another has learnt.
     fn subtract(&self, py: Python<'_>, other: &Snapshot) -> PyResult<()> {
         self.change(py, |statistics| statistics.subtract(&other.0.learnt.statistics))
@@ -213,12 +217,12 @@ impl Learnt {
 }
 
 impl Learnt {
-    fn new(learnt: priory::Learnt) -> Self {
+    pub(crate) fn new(learnt: priory::Learnt) -> Self {
         Learnt(Shared::new(State::new(learnt)))
     }
 
     /// The same, if a model follows from it.
-    fn concluded(py: Python<'_>, learnt: priory::Learnt) -> PyResult<Self> {
+    pub(crate) fn concluded(py: Python<'_>, learnt: priory::Learnt) -> PyResult<Self> {
         let learnt = Learnt::new(learnt);
         let state = learnt.0.now(py);
         py.detach(|| state.model().map(|_| ())).map_err(of_core)?;
@@ -252,6 +256,12 @@ impl Learnt {
 #[pyclass(module = "priory._priory", frozen)]
 pub(crate) struct Snapshot(Arc<State>);
 
+impl Snapshot {
+    pub(crate) fn learnt(&self) -> &priory::Learnt {
+        &self.0.learnt
+    }
+}
+
 #[pymethods]
 impl Snapshot {
     /// The same number for the same state of the same model, and for no other.
@@ -271,6 +281,23 @@ impl Snapshot {
     /// The same once more, to learn more without changing the other.
     fn copied(&self) -> Learnt {
         Learnt::new(self.0.learnt.clone())
+    }
+
+    /// Nothing learnt yet, as bytes: what is learnt from there on can be merged with this.
+    fn empty_part<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        if self.0.learnt.statistics.half_life().is_some() {
+            return Err(PyValueError::new_err(AGEING));
+        }
+        Ok(PyBytes::new(py, &self.0.learnt.empty_like().to_bytes()))
+    }
+
+    /// How the columns of categories spell whole numbers, where that is known.
+    fn spellings(&self) -> BTreeMap<String, &'static str> {
+        self.0
+            .spellings()
+            .iter()
+            .map(|(column, &spelling)| (column.clone(), spelling_word(spelling)))
+            .collect()
     }
 
     /// The classes, in canonical order, and their weights.
@@ -307,13 +334,76 @@ impl Snapshot {
     }
 
     /// A picture of a column, of two against each other, or of all if none is named, as SVG.
-    fn plot(&self, py: Python<'_>, columns: Vec<String>) -> PyResult<String> {
-        let subject = Subject::new(&self.0.learnt, self.model(py)?).map_err(of_core)?;
+    /// Rows with their classes are points over a map of two columns.
+    #[pyo3(signature = (columns, rows=None))]
+    fn plot(&self, py: Python<'_>, columns: Vec<String>, rows: Option<&PyTable>) -> PyResult<String> {
+        let model = self.model(py)?;
+        let subject = Subject::new(&self.0.learnt, model).map_err(of_core)?;
         let picture = match columns.as_slice() {
             [] => subject.ranked().and_then(|ranked| subject.all(&ranked, Detail::PANEL)),
             columns => subject.one(columns, Detail::PAGE),
         };
-        Ok(svg::draw(&picture.map_err(of_core)?))
+        let mut picture = picture.map_err(of_core)?;
+        if let Some(rows) = rows {
+            let mut points = Points::new(model, &columns).map_err(of_core)?;
+            let mut batches = self.open(rows)?.batches(model.schema(), Purpose::Testing).map_err(of_input)?;
+            let mut batch = batches.reader().empty_batch();
+            while batches.read(&mut batch).map_err(of_input)? {
+                points.add(&batch);
+            }
+            picture.add_points(points.kept().0);
+        }
+        Ok(svg::draw(&picture))
+    }
+
+    /// By how many bits each value speaks for a class, or for the usual one, as SVG.
+    #[pyo3(signature = (class=None))]
+    fn nomogram(&self, py: Python<'_>, class: Option<String>) -> PyResult<String> {
+        let subject = Subject::new(&self.0.learnt, self.model(py)?).map_err(of_core)?;
+        let nomogram = subject.nomogram(class.as_deref()).map_err(of_core)?;
+        Ok(svg::nomogram(&nomogram, svg::WIDTH).file())
+    }
+
+    /// How the first row of a table comes to its answer, as SVG.
+    fn waterfall(&self, py: Python<'_>, table: &PyTable) -> PyResult<String> {
+        let model = self.model(py)?;
+        let mut rows = self.open(table)?.batches(model.schema(), Purpose::Scoring).map_err(of_input)?;
+        let mut batch = rows.reader().empty_batch();
+        if !rows.read(&mut batch).map_err(of_input)? || batch.rows == 0 {
+            return Err(PyValueError::new_err("there is no row to explain"));
+        }
+        let explanation = model.explain(&batch, 0).map_err(of_core)?;
+        let waterfall = Waterfall::new(&explanation, &model.schema().target, MOST_STEPS);
+        Ok(svg::waterfall(&waterfall, svg::WIDTH).file())
+    }
+
+    /// A page about the model for a browser; tested on the rows of a table, which `open` gives, if there is one.
+    #[pyo3(signature = (open=None))]
+    fn report(&self, py: Python<'_>, open: Option<Py<PyAny>>) -> PyResult<String> {
+        let model = self.model(py)?;
+        let learnt = &self.0.learnt;
+        let found = match open {
+            None => None,
+            Some(open) => {
+                let open = Opener::new(open, self.0.spellings().clone());
+                let done = interruptible(py, |work| {
+                    let evaluation =
+                        priory_input::evaluate_on(&|i| (i == 0).then(|| open.table()), learnt, work)?;
+                    let (rows, _) =
+                        work.learn(open.table()?, &Statistics::empty(learnt.statistics.schema()))?;
+                    Ok((evaluation, rows))
+                });
+                Some(open.check(done)?)
+            }
+        };
+        let tested = found.as_ref().map(|(evaluation, rows)| Tested {
+            evaluation,
+            how: "other rows",
+            rows: Some(rows),
+        });
+        let made = Made { command: "model.report()".to_owned(), files: Vec::new() };
+        let page = ReportPage { learnt, model, tested, left_out: &[], made: &made };
+        page.write().map_err(of_core)
     }
 
     /// P(class), in the order of the classes.

@@ -86,11 +86,12 @@
 //! | [`schema`], [`batch`], [`vocabulary`] | what the columns are; rows, stored column by column; names and their ids |
 //! | [`infer`], [`text`] | what a column probably is, from its first rows; what a token is |
 //! | [`written`] | numbers as people write them |
-//! | [`statistics`] | the sums: observe, forget, merge, estimate |
+//! | [`statistics`], [`counts`] | the sums: observe, forget, merge, estimate; the same from columns that were counted one by one |
 //! | [`settings`], [`words`] | what can be chosen, and the words for it on the command line and in Python |
 //! | [`posterior`] | scores and probabilities |
 //! | [`decide`], [`shares`] | which class to answer, given what mistakes cost; the shares of the classes in rows without any |
 //! | [`report`], [`plot`] | what can be shown of a model, as structs to print or to write as JSON; plots as SVG |
+//! | [`report_page`] | a model and how good it is, as one page of HTML |
 //! | [`judgement`] | how much what the columns say is worth |
 //! | [`evaluate`] | how good predictions are; cross-validation and leave-one-out |
 //! | [`mod@format`] | the model file |
@@ -105,6 +106,7 @@ pub mod vocabulary;
 pub mod written;
 
 // then the way from rows to probabilities,
+pub mod counts;
 mod decay;
 mod forget;
 pub mod statistics;
@@ -141,6 +143,7 @@ mod density;
 mod fractions;
 pub mod plot;
 pub mod report;
+pub mod report_page;
 
 // and what surrounds it.
 pub mod format;

@@ -152,6 +152,23 @@ impl Statistics {
         values.into_iter().flatten()
     }
 
+    /// The values of a column of categories and their weights, in no particular order; none if it is another one.
+    pub(crate) fn weights_of(&self, column: &str) -> Vec<(String, f64)> {
+        let category = self.factors.iter().find_map(|factor| match factor {
+            FamilyStatistics::Category(at, category) if self.schema.columns[*at].name == column => {
+                Some(category)
+            }
+            _ => None,
+        });
+        let weights = category.into_iter().flat_map(|category| {
+            let weight = |row: usize| {
+                (0..category.counts.classes()).map(|class| category.counts.get(row, class)).sum::<f64>()
+            };
+            category.values.names().enumerate().map(move |(id, name)| (name.to_owned(), weight(id + 1)))
+        });
+        weights.collect()
+    }
+
     /// Adds the rows of a batch. Rows whose class is missing and rows of weight zero change nothing, but where rows
     /// [age](Self::set_half_life) each lets time pass.
     ///
@@ -504,7 +521,7 @@ impl Statistics {
         Ok(())
     }
 
-    fn check_class_count(&self, classes: usize) -> Result<()> {
+    pub(crate) fn check_class_count(&self, classes: usize) -> Result<()> {
         if classes > MOST_CLASSES {
             return Err(Error::TooManyClasses { target: self.schema.target.clone(), limit: MOST_CLASSES });
         }
@@ -512,7 +529,12 @@ impl Statistics {
     }
 
     /// Refuses a column before its counts take all memory. A joint table has a bound of its own.
-    fn check_value_count(&self, factor: &FamilyStatistics, more: &Vocabulary, classes: usize) -> Result<()> {
+    pub(crate) fn check_value_count(
+        &self,
+        factor: &FamilyStatistics,
+        more: &Vocabulary,
+        classes: usize,
+    ) -> Result<()> {
         let FamilyStatistics::Category(column, category) = factor else { return Ok(()) };
         let fits = |values: usize| values.saturating_mul(classes) <= MOST_COUNTS;
         // Whether a value is new need not be asked as long as it does not matter.

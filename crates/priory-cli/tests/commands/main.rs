@@ -2,12 +2,15 @@
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 mod bytes;
+mod counts;
 mod decide;
 mod evaluate;
 mod json;
 mod judge;
 mod manners;
 mod processes;
+#[cfg(feature = "serve")]
+mod serve;
 mod spreadsheets;
 mod stream;
 
