@@ -52,7 +52,7 @@ impl Understood {
             let names: Vec<&str> = first.header().iter().map(String::as_str).collect();
             wrong_usage(&format!("say with --target which column to predict: {}", short_list(&names)));
         };
-        if args.target.is_none() && first.has_paths() && !args.input.documents {
+        if args.target.is_none() && first.has_paths() && !first.has_mails() && !args.input.documents {
             note(&format!("{}: documents, each in a folder of its class, as with --documents", first.name()));
         }
         let ignored = named_columns(&args.ignore, first.header());
@@ -75,7 +75,11 @@ impl Understood {
         };
         let priory_input::Understood { mut schema, families, decisions } =
             priory_input::Understood::new(first, others, &hints)?;
-        args.text.apply(&mut schema)?;
+        match (first.has_mails(), args.text.is_given()?) {
+            (false, _) => args.text.apply(&mut schema)?,
+            (true, true) => bail!("mail is taken apart in its own way: what a token is cannot be said beside it"),
+            (true, false) => {}
+        }
         Ok(Understood { schema: schema.checked()?, families, decisions })
     }
 

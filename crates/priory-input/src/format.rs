@@ -99,6 +99,8 @@ formats! {
     Arrow = "arrow", ["arrow", "arrows", "ipc", "feather"], Opening::Arrow;
     /// A file for each document, in a folder for each class, or the same in a tar archive.
     Documents = "documents", [], Opening::Documents;
+    /// Messages, mailboxes, folders and archives of them.
+    Mail = "mail", ["eml", "mbox"], Opening::Mail;
     /// A document in each line.
     Lines = "lines", [], Opening::Text(|source, name, how| LineFormat::Plain.open(source, name, how));
     /// `__label__class text` in each line.
@@ -114,6 +116,7 @@ pub(crate) enum Opening {
     Parquet,
     Arrow,
     Documents,
+    Mail,
 }
 
 /// What the bytes of a text mean.

@@ -38,6 +38,7 @@ mod format;
 mod input;
 mod json;
 mod kept;
+mod mailbox;
 mod marks;
 mod merge;
 mod parallel;

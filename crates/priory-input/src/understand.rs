@@ -11,6 +11,7 @@ use priory::{Column, Kind, Schema, Settings, Statistics};
 use crate::error::{Error, shown};
 use crate::reader::BadValues;
 use crate::table::Table;
+use crate::text::mail_columns;
 
 /// The name that stands for every column.
 const EVERY_COLUMN: &str = "*";
@@ -98,6 +99,9 @@ impl Understood {
                 None => understood.infer(name, sample.stored[i], &sample.values(i), &habits),
             }
         }
+        if first.has_mails() {
+            read_as_mail(&mut understood.schema);
+        }
         if understood.schema.columns.is_empty() {
             return Err(Error::Columns("no columns are left to learn from".into()).into());
         }
@@ -110,6 +114,16 @@ impl Understood {
             self.schema.columns.push(Column::new(name, kind).written(decision.written.clone()));
         }
         self.decisions.push((name.to_owned(), decision));
+    }
+}
+
+/// How the columns of mails are read is settled by how mails are taken apart.
+fn read_as_mail(schema: &mut Schema) {
+    let known = mail_columns();
+    for column in &mut schema.columns {
+        if let Some(known) = known.iter().find(|known| known.name == column.name) {
+            *column = known.clone();
+        }
     }
 }
 

@@ -130,6 +130,10 @@ pub struct TokenSettings {
     /// them; a textbook model passes over them, so that it is the same with and without.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub neighbours: bool,
+    /// The rules by which mails were taken apart into this column and others, since evidence changes with them; whoever builds a
+    /// schema for mail fills it in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mail: Option<u8>,
 }
 
 /// How a document is cut up.
@@ -161,6 +165,16 @@ pub enum TokenStyle {
     Sklearn,
     /// All runs of n neighbouring characters.
     Characters(CharacterNgrams),
+    /// Whatever stands between spaces, for documents that were cut up before. A token of more than 128 characters is replaced by
+    /// its length, such as `long:256`.
+    Spaces,
+}
+
+impl TokenStyle {
+    /// Whether tokens are words, beside which there may be punctuation.
+    fn has_words(self) -> bool {
+        matches!(self, TokenStyle::Words | TokenStyle::Sklearn)
+    }
 }
 
 /// Runs of min to max characters.
@@ -284,8 +298,7 @@ impl TokenSettings {
                 return wrong("stemming needs words: choose another style than characters".into());
             }
         }
-        let is_plain =
-            !matches!(self.style, TokenStyle::Characters(_)) && self.ngrams == WordNgrams::default();
+        let is_plain = self.style.has_words() && self.ngrams == WordNgrams::default();
         if self.neighbours && (!is_plain || self.hash_bits.is_some()) {
             return wrong("neighbours need words that are neither hashed nor joined otherwise".into());
         }
@@ -319,8 +332,7 @@ impl TokenSettings {
     /// Whether a token was found beside words that are counted without neighbours: documents may have been read before it
     /// turned out that there are too many pairs.
     pub(crate) fn passes_over(&self, token: &str) -> bool {
-        let is_plain =
-            !matches!(self.style, TokenStyle::Characters(_)) && self.ngrams == WordNgrams::default();
+        let is_plain = self.style.has_words() && self.ngrams == WordNgrams::default();
         is_plain && !self.neighbours && self.hash_bits.is_none() && is_beside(token)
     }
 

@@ -65,6 +65,7 @@ impl TextChoices {
             stemming: self.stem,
             hash_bits: self.hash_bits,
             neighbours: self.neighbours,
+            mail: None,
         };
         Tokenizer::new(&tokens)?;
         let length = if self.equal_length { DocumentLength::Normalized } else { DocumentLength::Counts };

@@ -5,7 +5,9 @@ use priory::{Error, Result, TextColumn};
 use unicode_normalization::UnicodeNormalization;
 
 use super::characters::CharacterScanner;
+use super::mail::MAIL_VERSION;
 use super::sklearn::SklearnScanner;
+use super::spaces::SpaceScanner;
 use super::stages::{Sink, Stages, Visitor};
 use super::words::WordScanner;
 
@@ -40,6 +42,7 @@ enum Scanner {
     Words(WordScanner),
     Sklearn(SklearnScanner),
     Characters(CharacterScanner),
+    Spaces(SpaceScanner),
 }
 
 /// Text is normalised in pieces of this many bytes, which end at a space if there is one.
@@ -53,6 +56,7 @@ impl Tokenizer {
     pub fn new(settings: &TokenSettings) -> Result<Tokenizer> {
         settings.check()?;
         check_stemmer(settings)?;
+        check_mail(settings)?;
         let lower = settings.case == LetterCase::Lower;
         let nfkc = settings.normalization == Normalization::Nfkc;
         let (scanner, normalize_first) = match settings.style {
@@ -63,6 +67,7 @@ impl Tokenizer {
             TokenStyle::Characters(ngrams) => {
                 (Scanner::Characters(CharacterScanner::new(ngrams, lower)), nfkc)
             }
+            TokenStyle::Spaces => (Scanner::Spaces(SpaceScanner::new(lower)), nfkc),
         };
         let normalized = normalize_first.then(String::new);
         Ok(Tokenizer { scanner, stages: Stages::new(settings), normalized })
@@ -151,6 +156,16 @@ fn check_stemmer(settings: &TokenSettings) -> Result<()> {
     }
 }
 
+/// Mails must be taken apart as they were when the model was trained.
+fn check_mail(settings: &TokenSettings) -> Result<()> {
+    match settings.mail {
+        Some(other) if other != MAIL_VERSION => Err(Error::Settings(format!(
+            "the model's mails were taken apart by rules of version {other}; this program has version {MAIL_VERSION}"
+        ))),
+        _ => Ok(()),
+    }
+}
+
 impl std::fmt::Debug for Tokenizer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Tokenizer").finish_non_exhaustive()
@@ -169,6 +184,7 @@ impl Scanner {
             Scanner::Words(scanner) => scanner.scan(text, sink),
             Scanner::Sklearn(scanner) => scanner.scan(text, sink),
             Scanner::Characters(scanner) => scanner.scan(text, sink),
+            Scanner::Spaces(scanner) => scanner.scan(text, sink),
         }
     }
 
@@ -390,6 +406,7 @@ mod tests {
                 stemmer: None,
                 hash_bits: on[5].then_some(12),
                 neighbours: false,
+                mail: None,
             }
         })
     }
