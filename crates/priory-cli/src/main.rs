@@ -31,6 +31,7 @@ fn main() -> ExitCode {
     signals::tidy_up_when_told_to_end();
     let threads = cli.threads.unwrap_or_else(|| thread::available_parallelism().map_or(1, NonZeroUsize::get));
     let result = match cli.command {
+        Command::Mail(args) => return commands::mail::run(&args, threads),
         Command::Schema(args) => commands::schema::run(&args),
         Command::Train(args) => commands::train::run(&args, threads),
         Command::Predict(args) => commands::predict::run(&args, threads),

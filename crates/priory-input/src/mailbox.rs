@@ -54,7 +54,7 @@ pub(crate) struct Mailbox {
     root: PathBuf,
     files: std::vec::IntoIter<PathBuf>,
     archive: Option<Archive>,
-    messages: Option<Messages>,
+    messages: Option<FileMessages>,
     size: Option<u64>,
     read: u64,
     block_messages: usize,
@@ -162,7 +162,7 @@ impl Mailbox {
                     let class = self.class.clone().or_else(|| folder_of(Path::new(&path))).or_else(|| stem.clone());
                     let name = format!("{}/{path}", archive.path);
                     let bytes = Bytes::new(name.clone(), None, Box::new(Cursor::new(contents)), Encoding::Utf8)?;
-                    self.messages = Some(Messages::new(bytes, name, class)?);
+                    self.messages = Some(FileMessages::new(bytes, name, class)?);
                     continue;
                 }
                 self.archive = None;
@@ -185,7 +185,7 @@ impl Mailbox {
             self.archive = Some(Archive { bytes, path });
         } else {
             let class = self.class.clone().or(class).or_else(|| self.stem());
-            self.messages = Some(Messages::new(bytes, path, class)?);
+            self.messages = Some(FileMessages::new(bytes, path, class)?);
         }
         Ok(())
     }
@@ -252,7 +252,7 @@ fn entries(folder: &Path, files: &mut Vec<PathBuf>, folders: &mut Vec<PathBuf>) 
 }
 
 /// The messages of one file: of an mbox all, and otherwise the file itself.
-struct Messages {
+struct FileMessages {
     bytes: Bytes,
     path: String,
     class: Option<String>,
@@ -264,7 +264,7 @@ struct Messages {
     number: u64,
 }
 
-impl Messages {
+impl FileMessages {
     fn new(mut bytes: Bytes, path: String, class: Option<String>) -> Result<Self> {
         let is_mbox = is_separator(first_line(bytes.peek(512)?));
         Ok(Messages { bytes, path, class, buffer: Vec::new(), at: 0, is_mbox, ended: false, number: 0 })
@@ -361,6 +361,31 @@ fn is_separator(line: &[u8]) -> bool {
     });
     let is_year = |word: &[u8]| word.len() == 4 && word.iter().all(u8::is_ascii_digit);
     time && rest.split(u8::is_ascii_whitespace).any(is_year)
+}
+
+/// The messages of a mailbox, one after the other: of a file, a folder or an archive.
+pub struct Messages {
+    mailbox: Mailbox,
+}
+
+impl Messages {
+    /// Opens a mailbox.
+    ///
+    /// # Errors
+    /// If it is not there, or is a folder without mails.
+    pub fn open(path: &str) -> Result<Self> {
+        Ok(Messages { mailbox: Mailbox::open(path)? })
+    }
+}
+
+impl Iterator for Messages {
+    type Item = Result<Vec<u8>>;
+
+    /// The next message. Of a very long one, just the beginning is there.
+    fn next(&mut self) -> Option<Result<Vec<u8>>> {
+        let message = self.mailbox.next_message().transpose()?;
+        Some(message.map(|message| message.text))
+    }
 }
 
 /// Fills batches with mails.

@@ -23,6 +23,8 @@ use tempfile::NamedTempFile;
 use crate::error::{Error, Result};
 use crate::reader::held;
 
+pub mod journal;
+
 /// The contents of a file.
 ///
 /// # Errors
