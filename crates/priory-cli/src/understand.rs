@@ -77,7 +77,9 @@ impl Understood {
             priory_input::Understood::new(first, others, &hints)?;
         match (first.has_mails(), args.text.is_given()?) {
             (false, _) => args.text.apply(&mut schema)?,
-            (true, true) => bail!("mail is taken apart in its own way: what a token is cannot be said beside it"),
+            (true, true) => {
+                bail!("mail is taken apart in its own way: what a token is cannot be said beside it")
+            }
             (true, false) => {}
         }
         Ok(Understood { schema: schema.checked()?, families, decisions })

@@ -21,7 +21,9 @@ pub enum Error {
         cause: io::Error,
     },
     /// A class has a name that cannot stand everywhere where classes stand.
-    #[error("the class {class} is not a word of at most 64 letters, digits and the signs - _ . @, which begins with a letter or a digit")]
+    #[error(
+        "the class {class} is not a word of at most 64 letters, digits and the signs - _ . @, which begins with a letter or a digit"
+    )]
     Class {
         /// The class.
         class: String,

@@ -89,8 +89,13 @@ impl Mailbox {
     pub(crate) fn of_bytes(bytes: Bytes, class: Option<&str>) -> Result<Self> {
         let (name, size) = (bytes.name.clone(), bytes.size);
         let class = class.map(str::to_owned);
-        let mut mailbox =
-            Mailbox { name: name.clone(), class, root: PathBuf::from(&name), size, ..Mailbox::of_files(Vec::new()) };
+        let mut mailbox = Mailbox {
+            name: name.clone(),
+            class,
+            root: PathBuf::from(&name),
+            size,
+            ..Mailbox::of_files(Vec::new())
+        };
         mailbox.start(bytes, name, None)?;
         Ok(mailbox)
     }
@@ -159,9 +164,11 @@ impl Mailbox {
             }
             if let Some(archive) = &mut self.archive {
                 if let Some((path, contents)) = archive.next()? {
-                    let class = self.class.clone().or_else(|| folder_of(Path::new(&path))).or_else(|| stem.clone());
+                    let class =
+                        self.class.clone().or_else(|| folder_of(Path::new(&path))).or_else(|| stem.clone());
                     let name = format!("{}/{path}", archive.path);
-                    let bytes = Bytes::new(name.clone(), None, Box::new(Cursor::new(contents)), Encoding::Utf8)?;
+                    let bytes =
+                        Bytes::new(name.clone(), None, Box::new(Cursor::new(contents)), Encoding::Utf8)?;
                     self.messages = Some(FileMessages::new(bytes, name, class)?);
                     continue;
                 }
@@ -213,8 +220,11 @@ impl Archive {
 
 /// The folder that a message is in, if it is in one; those that every Maildir has do not count.
 fn folder_of(path: &Path) -> Option<String> {
-    let mut folders = path.parent()?.components().rev().map(|part| part.as_os_str().to_string_lossy().into_owned());
-    folders.find(|name| !matches!(name.as_str(), "cur" | "new" | "." | "/")).map(|name| name.trim_start_matches('.').to_owned())
+    let mut folders =
+        path.parent()?.components().rev().map(|part| part.as_os_str().to_string_lossy().into_owned());
+    folders
+        .find(|name| !matches!(name.as_str(), "cur" | "new" | "." | "/"))
+        .map(|name| name.trim_start_matches('.').to_owned())
 }
 
 /// The files of a folder that hold messages, in the order of their paths. Of a Maildir those are in `cur` and `new`, and its
@@ -267,7 +277,7 @@ struct FileMessages {
 impl FileMessages {
     fn new(mut bytes: Bytes, path: String, class: Option<String>) -> Result<Self> {
         let is_mbox = is_separator(first_line(bytes.peek(512)?));
-        Ok(Messages { bytes, path, class, buffer: Vec::new(), at: 0, is_mbox, ended: false, number: 0 })
+        Ok(FileMessages { bytes, path, class, buffer: Vec::new(), at: 0, is_mbox, ended: false, number: 0 })
     }
 
     /// Where the message is that was read last.
@@ -423,10 +433,12 @@ impl MailParser {
             match column {
                 BatchColumn::Category(column) => push_class(column, position),
                 BatchColumn::Number(values) => values.push(f64::NAN),
-                BatchColumn::Text(column) => match (position.and_then(text_at), &mut self.tokenizers[feature]) {
-                    (Some(text), Some(tokenizer)) => tokenizer.read(text, column),
-                    _ => column.push_missing(),
-                },
+                BatchColumn::Text(column) => {
+                    match (position.and_then(text_at), &mut self.tokenizers[feature]) {
+                        (Some(text), Some(tokenizer)) => tokenizer.read(text, column),
+                        _ => column.push_missing(),
+                    }
+                }
             }
         }
         for (column, &position) in kept.iter_mut().zip(&plan.kept) {

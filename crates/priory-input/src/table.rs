@@ -72,7 +72,8 @@ impl Table {
         if options.input_format == Some(InputFormat::Mail) {
             return match mailbox::class_and_path(path) {
                 (Some(class), "-") => {
-                    let bytes = Bytes::new("standard input".into(), None, Box::new(io::stdin()), options.encoding)?;
+                    let bytes =
+                        Bytes::new("standard input".into(), None, Box::new(io::stdin()), options.encoding)?;
                     Ok(Table::of_mails(Mailbox::of_bytes(bytes, Some(class))?, options))
                 }
                 _ => Ok(Table::of_mails(Mailbox::open(path)?, options)),

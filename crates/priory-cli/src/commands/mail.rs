@@ -36,12 +36,20 @@ pub(crate) fn run(args: &MailArgs, threads: usize) -> ExitCode {
     let done = |result: Result<()>| result.map(|()| 0);
     let folder = &args.store;
     let code = match &args.command {
-        MailCommand::Check { message, rule, format } => check(folder.as_deref(), message.as_deref(), rule, *format),
+        MailCommand::Check { message, rule, format } => {
+            check(folder.as_deref(), message.as_deref(), rule, *format)
+        }
         MailCommand::Filter { rule, tempfail } => return filter(folder.as_deref(), rule, *tempfail),
-        MailCommand::Learn { class, mailboxes } => done(teach::learn(folder.as_deref(), class, mailboxes, threads)),
+        MailCommand::Learn { class, mailboxes } => {
+            done(teach::learn(folder.as_deref(), class, mailboxes, threads))
+        }
         MailCommand::Forget { mailboxes } => done(teach::forget(folder.as_deref(), mailboxes, threads)),
-        MailCommand::Move { class, mailboxes } => done(teach::relabel(folder.as_deref(), class, mailboxes, threads)),
-        MailCommand::Explain { message, top, spam } => done(explain(folder.as_deref(), message.as_deref(), *top, spam)),
+        MailCommand::Move { class, mailboxes } => {
+            done(teach::relabel(folder.as_deref(), class, mailboxes, threads))
+        }
+        MailCommand::Explain { message, top, spam } => {
+            done(explain(folder.as_deref(), message.as_deref(), *top, spam))
+        }
         MailCommand::Status { format } => done(teach::status(folder.as_deref(), *format, threads)),
         MailCommand::Compact => done(teach::compact(folder.as_deref(), threads)),
         MailCommand::Export { model } => done(export(folder.as_deref(), model)),
@@ -72,7 +80,8 @@ fn folder(said: Option<&Path>) -> Result<PathBuf> {
 /// A store that must be there.
 fn open(said: Option<&Path>) -> Result<Lessons> {
     let folder = folder(said)?;
-    Lessons::open(&folder).with_context(|| format!("{}: no lessons are kept there; priory mail learn begins", folder.display()))
+    Lessons::open(&folder)
+        .with_context(|| format!("{}: no lessons are kept there; priory mail learn begins", folder.display()))
 }
 
 /// A message: a file, or the standard input.
@@ -84,7 +93,10 @@ fn read(message: Option<&Path>) -> Result<Vec<u8>> {
         }
         _ => {
             let mut message = Vec::new();
-            io::stdin().take(LARGEST).read_to_end(&mut message).context("the standard input cannot be read")?;
+            io::stdin()
+                .take(LARGEST)
+                .read_to_end(&mut message)
+                .context("the standard input cannot be read")?;
             Ok(message)
         }
     }
@@ -119,7 +131,10 @@ fn check(folder: Option<&Path>, message: Option<&Path>, rule: &RuleArgs, format:
             let posterior = classes.map(|(class, p)| (class.clone(), (*p).into())).collect();
             let lessons = opinion.as_ref().map_or(0, |opinion| opinion.lessons);
             let word = verdict.word(&rule);
-            write_json(&mut out, &Checked { verdict: word, spam, cut_off: rule.cut_off(), lessons, posterior })?;
+            write_json(
+                &mut out,
+                &Checked { verdict: word, spam, cut_off: rule.cut_off(), lessons, posterior },
+            )?;
         }
     }
     out.flush()?;
@@ -158,7 +173,8 @@ fn filter(folder: Option<&Path>, rule: &RuleArgs, tempfail: bool) -> ExitCode {
         Err(error) => {
             output::report_failure(&error);
             // What is beyond the limit follows what was read.
-            let written = out.write_all(&message).and_then(|()| io::copy(&mut io::stdin(), &mut out).map(|_| ()));
+            let written =
+                out.write_all(&message).and_then(|()| io::copy(&mut io::stdin(), &mut out).map(|_| ()));
             (written, failure)
         }
     };
@@ -193,7 +209,9 @@ fn with_verdict(folder: Option<&Path>, rule: &RuleArgs, message: &[u8]) -> Resul
 /// The tokens that say most, as far as they can stand in a header: `subject pills +3.1 bits`.
 fn reasons(explanation: &Explanation, spam: &str) -> Vec<String> {
     const MOST: usize = 3;
-    let is_plain = |token: &str| token.len() <= 30 && token.bytes().all(|b| b.is_ascii_graphic() && !b"(),\\".contains(&b));
+    let is_plain = |token: &str| {
+        token.len() <= 30 && token.bytes().all(|b| b.is_ascii_graphic() && !b"(),\\".contains(&b))
+    };
     let tokens = tokens(explanation, spam).into_iter().filter(|said| is_plain(&said.token));
     tokens.take(MOST).map(|said| format!("{} {} {:+.1} bits", said.column, said.token, said.bits)).collect()
 }
@@ -248,12 +266,18 @@ fn explain(folder: Option<&Path>, message: Option<&Path>, top: usize, spam: &str
         bail!("nothing was learnt yet");
     };
     let Some(sides) = Sides::new(&explanation, spam) else {
-        bail!("there is nothing to weigh `{}` against, or nothing of it was learnt; --spam names another", shown(spam));
+        bail!(
+            "there is nothing to weigh `{}` against, or nothing of it was learnt; --spam names another",
+            shown(spam)
+        );
     };
     let mut out = data_out();
     writeln!(out, "P({spam}) = {}\n", probability(explanation.posterior[sides.spam]))?;
     let mut grid = Grid::new();
-    grid.row(["evidence".to_owned(), format!("bits for {spam} against {}", explanation.classes[sides.rival])]);
+    grid.row([
+        "evidence".to_owned(),
+        format!("bits for {spam} against {}", explanation.classes[sides.rival]),
+    ]);
     grid.row(["prior".to_owned(), format!("{:+.2}", sides.bits(&explanation.log_prior))]);
     for contribution in &explanation.contributions {
         grid.row([contribution.feature.clone(), format!("{:+.2}", sides.bits(&contribution.log_likelihood))]);

@@ -29,7 +29,10 @@ pub(crate) fn run(args: &TrainArgs, threads: usize) -> Result<()> {
     args.decision.apply(&mut settings.decision)?;
     let input = &args.table.input;
     let paths = glob::expand(&args.data)?;
-    let output = args.output.clone().unwrap_or_else(|| default_output(&paths[0], args.table.input.options().input_format));
+    let output = args
+        .output
+        .clone()
+        .unwrap_or_else(|| default_output(&paths[0], args.table.input.options().input_format));
     let others_read = args.table.files().chain(args.settings.files()).chain(args.decision.files());
     refuse_input_as_output(&output, paths.iter().map(Path::new).chain(others_read))?;
     let mut first = input.open(&paths[0])?;

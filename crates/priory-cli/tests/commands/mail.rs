@@ -9,7 +9,8 @@ use flate2::write::GzEncoder;
 use super::{Folder, text};
 
 const SPAM: [&str; 2] = ["Subject: win\n\nwin money\n\nFrom now on\n", "Subject: pills\n\ncheap pills\n"];
-const HAM: [&str; 2] = ["Subject: lunch\n\nsee you at noon\n", "From: a@example.org\nSubject: notes\n\nFrom the lecture\n"];
+const HAM: [&str; 2] =
+    ["Subject: lunch\n\nsee you at noon\n", "From: a@example.org\nSubject: notes\n\nFrom the lecture\n"];
 
 fn mbox(messages: &[&str]) -> String {
     let quoted = |message: &&str| {
@@ -121,7 +122,9 @@ fn broken_messages_are_messages() {
 
 /// A message that the filter has not seen.
 fn new_mail(number: usize, words: &str) -> String {
-    format!("From: a{number}@example.org\nSubject: mail {number}\nMessage-ID: <{number}@example.org>\n\n{words}\n")
+    format!(
+        "From: a{number}@example.org\nSubject: mail {number}\nMessage-ID: <{number}@example.org>\n\n{words}\n"
+    )
 }
 
 fn spam_mail(number: usize) -> String {
@@ -191,7 +194,9 @@ fn filtered_messages_lose_nothing() {
     assert!(error.contains("1 mail learnt"), "{error}");
     let (_, error, _) = asked(&folder, "mail --store s learn spam", &spam_mail(99));
     assert!(error.contains("1 known already"), "{error}");
-    for (arguments, expected) in [("mail --store nowhere filter", 3), ("mail --store nowhere filter --tempfail", 75)] {
+    for (arguments, expected) in
+        [("mail --store nowhere filter", 3), ("mail --store nowhere filter --tempfail", 75)]
+    {
         let (out, error, code) = asked(&folder, arguments, &message);
         assert_eq!((out.as_str(), code), (message.as_str(), expected), "{error}");
     }
@@ -229,7 +234,8 @@ fn evidence_adds_up() {
     let bits = |line: &str| line.split_whitespace().last().and_then(|bits| bits.parse::<f64>().ok());
     let table: Vec<&str> = out.split("column").next().unwrap().lines().collect();
     let together = table.iter().find(|line| line.contains("together")).and_then(|line| bits(line)).unwrap();
-    let terms: Vec<f64> = table.iter().filter(|line| !line.contains("together")).filter_map(|line| bits(line)).collect();
+    let terms: Vec<f64> =
+        table.iter().filter(|line| !line.contains("together")).filter_map(|line| bits(line)).collect();
     // The first is P(spam).
     let sum: f64 = terms[1..].iter().sum();
     assert!((sum - together).abs() <= 0.005 * (terms.len() + 1) as f64, "{out}");

@@ -25,14 +25,17 @@ const FIELDS: [&str; 6] = ["from", "to", "cc", "date", "subject", "message-id"];
 impl Key {
     /// The digest of a message: what its identity field says, if this store wrote it, and otherwise of what it holds.
     pub(super) fn digest(&self, message: &[u8]) -> Digest {
-        fields(message).find_map(|(name, value)| self.claimed(name, value)).unwrap_or_else(|| self.of_contents(message))
+        fields(message)
+            .find_map(|(name, value)| self.claimed(name, value))
+            .unwrap_or_else(|| self.of_contents(message))
     }
 
     fn of_contents(&self, message: &[u8]) -> Digest {
         let mut hasher = SipHasher24::new_with_key(&self.0);
         for wanted in FIELDS {
             hasher.write(wanted.as_bytes());
-            for (_, value) in fields(message).filter(|(name, _)| name.eq_ignore_ascii_case(wanted.as_bytes())) {
+            for (_, value) in fields(message).filter(|(name, _)| name.eq_ignore_ascii_case(wanted.as_bytes()))
+            {
                 hasher.write_u8(b':');
                 write_letters(&mut hasher, value);
             }

@@ -16,7 +16,7 @@ pub struct FilteredMessage {
 pub fn filtered(message: &[u8]) -> FilteredMessage {
     // The line before a message of an mbox stays the first.
     let start = match message.starts_with(b"From ") {
-        true => memchr(b'\n', message).map_or(message.len(), |end| end + 1),
+        true => memchr(b'\n', message).map_or(0, |end| end + 1),
         false => 0,
     };
     let (before, message) = message.split_at(start);
@@ -52,6 +52,8 @@ impl FilteredMessage {
     /// The message with these fields at its beginning.
     pub fn with(&self, fields: &[(&str, String)]) -> Vec<u8> {
         let mut message = self.before.clone();
+        // A line that begins with white space would become part of a field before it: there is no header to add to.
+        let fields = if self.after.starts_with(b" ") || self.after.starts_with(b"\t") { &[] } else { fields };
         for (name, value) in fields {
             // What could end the field or the header never gets into it.
             let value: String = value.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();

@@ -32,11 +32,10 @@ use crate::error::{Error, Result};
 use crate::store::journal::Journal;
 use crate::store::{self, Lock, NewFile, OpenFile};
 use crate::text::{Mail, Tokenizer, mail_columns};
-use digest::{Digest, ID_FIELD, Key, end_of_header, fields};
+use digest::{Digest, ID_FIELD, Key};
 pub use filter::{FilteredMessage, filtered};
 use record::{Lesson, Record};
 pub use verdict::{Rule, Verdict};
-
 
 /// The first field of each journal.
 const HEAD: &[u8] = b"priory lessons in mail 1";
@@ -179,7 +178,8 @@ impl Lessons {
                     if learnt.statistics.rows() == 0 {
                         return Ok(None);
                     }
-                    let batch = batch_of(learnt.statistics.schema(), std::slice::from_ref(&mail.texts()), None)?;
+                    let batch =
+                        batch_of(learnt.statistics.schema(), std::slice::from_ref(&mail.texts()), None)?;
                     let model = learnt.estimate().map_err(wrong)?;
                     ask(&model, &batch, learnt.statistics.rows(), learnt.is_judged())
                 }
@@ -196,12 +196,25 @@ impl Lessons {
         Ok(Names::of(&self.folder)?.newest_model().map(|newest| self.folder.join(newest.model())))
     }
 
+    /// Removes what somebody left behind who was killed while writing. Nobody else writes now.
+    fn tidy_up(&self) {
+        for entry in fs::read_dir(&self.folder).into_iter().flatten().flatten() {
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            if name.starts_with(store::UNFINISHED_NAME.0) && name.ends_with(store::UNFINISHED_NAME.1) {
+                // What cannot be removed does no harm.
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+    }
+
     /// Waits until nobody else teaches, and gets ready to.
     ///
     /// # Errors
     /// If the store cannot be read or written to, or its journal is damaged.
     pub fn teach(&self, threads: usize) -> Result<Teacher<'_>> {
         let lock = store::lock(self.folder.join("key"))?;
+        self.tidy_up();
         let generation = Names::of(&self.folder)?.newest_journal().unwrap_or(0);
         let path = self.folder.join(journal_name(generation));
         let mut known = BTreeMap::new();
@@ -219,7 +232,10 @@ impl Lessons {
                     Ok(())
                 })?;
                 if opened.head != HEAD {
-                    return Err(damaged(&path, "it is no journal of lessons in mail, or one of another version"));
+                    return Err(damaged(
+                        &path,
+                        "it is no journal of lessons in mail, or one of another version",
+                    ));
                 }
                 opened.journal
             }
@@ -464,7 +480,9 @@ fn batch_of(schema: &Schema, rows: &[Vec<String>], classes: Option<&[&str]>) -> 
     let known = mail_columns();
     for (column, cells) in schema.columns.iter().zip(&mut batch.columns) {
         let place = known.iter().position(|known| known.name == column.name);
-        let (Some(place), Some(text), BatchColumn::Text(cells)) = (place, &column.text, cells) else { continue };
+        let (Some(place), Some(text), BatchColumn::Text(cells)) = (place, &column.text, cells) else {
+            continue;
+        };
         let mut tokenizer = Tokenizer::new(&text.tokens).map_err(wrong)?;
         rows.iter().for_each(|texts| tokenizer.read(&texts[place], cells));
     }
@@ -506,7 +524,8 @@ impl Names {
             let name = entry.map_err(|cause| failed(folder, "read", cause))?.file_name();
             let name = name.to_string_lossy();
             let number = |text: &str| text.parse::<u64>().ok();
-            if let Some(middle) = name.strip_prefix("lessons-").and_then(|rest| rest.strip_suffix(".journal")) {
+            if let Some(middle) = name.strip_prefix("lessons-").and_then(|rest| rest.strip_suffix(".journal"))
+            {
                 names.journals.extend(number(middle));
             }
             let middle = name.strip_prefix("model-").and_then(|rest| rest.strip_suffix(".priory"));

@@ -33,7 +33,11 @@ const LEVEL: i32 = 3;
 const MOST_BYTES: usize = 16 << 20;
 
 impl Lesson {
-    pub(super) fn new(class: &str, time: u64, texts: impl Iterator<Item = impl AsRef<str>>) -> io::Result<Lesson> {
+    pub(super) fn new(
+        class: &str,
+        time: u64,
+        texts: impl Iterator<Item = impl AsRef<str>>,
+    ) -> io::Result<Lesson> {
         let mut bytes = Vec::new();
         for text in texts {
             let text = text.as_ref();

@@ -5,14 +5,16 @@
 
 use std::borrow::Cow;
 
-use memchr::memchr;
+use memchr::{memchr, memmem};
 
 /// What is read of a message. Behind it are large attachments, of which nothing is read anyhow.
 const MOST_BYTES: usize = 1 << 20;
 /// Fields `Content-Type`, and so parts with one.
-const MOST_TYPES: usize = 400;
+const MOST_TYPES: usize = 200;
 /// Lines that could separate parts.
 const MOST_BOUNDARIES: usize = 4_000;
+/// How many bytes are gone through for encoded words: the parser looks for the end of each to the end of its field.
+const MOST_LOOKED_AT: usize = 1 << 24;
 /// Lines of the header.
 const MOST_HEADER_LINES: usize = 1_000;
 
@@ -71,6 +73,8 @@ fn shorter_header<'a>(raw: &'a [u8], limits: &mut Vec<&'static str>) -> Cow<'a, 
 /// Where the message becomes one of too many parts, or ends.
 fn end_of_parts(bytes: &[u8], limits: &mut Vec<&'static str>) -> usize {
     let (mut types, mut boundaries, mut at) = (0, 0, 0);
+    // The field that goes on: how long it is, how many words in it could be encoded, and what was looked at before it.
+    let (mut length, mut words, mut looked_at) = (0_usize, 0_usize, 0_usize);
     while at < bytes.len() {
         let end = memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |end| at + end + 1);
         let line = bytes[at..end].trim_ascii_start();
@@ -78,6 +82,16 @@ fn end_of_parts(bytes: &[u8], limits: &mut Vec<&'static str>) -> usize {
             Some(b'c' | b'C') => types += usize::from(is_content_type(line)),
             Some(b'-') => boundaries += usize::from(line.starts_with(b"--")),
             _ => {}
+        }
+        if !matches!(bytes[at], b' ' | b'\t') {
+            looked_at = looked_at.saturating_add(length.saturating_mul(words));
+            (length, words) = (0, 0);
+        }
+        length += end - at;
+        words += memmem::find_iter(&bytes[at..end], b"=?").count();
+        if looked_at.saturating_add(length.saturating_mul(words)) > MOST_LOOKED_AT {
+            limits.push("words");
+            return at;
         }
         if types > MOST_TYPES || boundaries > MOST_BOUNDARIES {
             limits.push("parts");

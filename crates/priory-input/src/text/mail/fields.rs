@@ -7,19 +7,66 @@ use super::{HEADER, Mail, SENDER, SHAPE, SUBJECT, links};
 
 /// Fields that were added where the mail arrived, was filtered or is kept: that they are there tells mailboxes apart.
 const PASSED_OVER: [&str; 24] = [
-    "received", "return-path", "delivered-to", "envelope-to", "delivery-date", "x-original-to", "x-envelope-to",
-    "x-envelope-from", "x-delivered-to", "lines", "status", "x-status", "x-keywords", "x-uid", "x-uidl", "x-loop",
-    "authentication-results", "arc-authentication-results", "arc-seal", "arc-message-signature", "received-spf",
-    "x-received", "x-bogosity", "x-evolution-source",
+    "received",
+    "return-path",
+    "delivered-to",
+    "envelope-to",
+    "delivery-date",
+    "x-original-to",
+    "x-envelope-to",
+    "x-envelope-from",
+    "x-delivered-to",
+    "lines",
+    "status",
+    "x-status",
+    "x-keywords",
+    "x-uid",
+    "x-uidl",
+    "x-loop",
+    "authentication-results",
+    "arc-authentication-results",
+    "arc-seal",
+    "arc-message-signature",
+    "received-spf",
+    "x-received",
+    "x-bogosity",
+    "x-evolution-source",
 ];
 
 /// Fields in which filters and mail programs write down what they think. Own ones are among them.
 const VERDICTS: [&str; 32] = [
-    "x-priory", "x-spam", "x-bogo", "x-crm114", "x-dspam", "x-rspam", "x-spambayes", "x-virus", "x-amavis",
-    "x-mailscanner", "x-barracuda", "x-pyzor", "x-razor", "x-ironport", "x-forefront", "x-microsoft-antispam",
-    "x-ms-exchange-organization", "x-ms-exchange-antispam", "x-mozilla", "x-gmx-anti", "x-ui-filterresults", "x-antivirus",
-    "x-proofpoint", "x-sophos", "x-kaspersky", "x-habeas", "x-text-classification", "x-popfile", "x-hashcash-check",
-    "x-assp", "x-spf", "x-classification",
+    "x-priory",
+    "x-spam",
+    "x-bogo",
+    "x-crm114",
+    "x-dspam",
+    "x-rspam",
+    "x-spambayes",
+    "x-virus",
+    "x-amavis",
+    "x-mailscanner",
+    "x-barracuda",
+    "x-pyzor",
+    "x-razor",
+    "x-ironport",
+    "x-forefront",
+    "x-microsoft-antispam",
+    "x-ms-exchange-organization",
+    "x-ms-exchange-antispam",
+    "x-mozilla",
+    "x-gmx-anti",
+    "x-ui-filterresults",
+    "x-antivirus",
+    "x-proofpoint",
+    "x-sophos",
+    "x-kaspersky",
+    "x-habeas",
+    "x-text-classification",
+    "x-popfile",
+    "x-hashcash-check",
+    "x-assp",
+    "x-spf",
+    "x-classification",
 ];
 
 /// Whether a field says what a filter or a mail program thought of the mail.
@@ -33,8 +80,16 @@ fn is_passed_over(name: &str) -> bool {
 }
 
 /// The names of these fields are written as whatever wrote the mail writes them.
-const WELL_KNOWN: [&str; 8] =
-    ["message-id", "mime-version", "content-type", "content-transfer-encoding", "cc", "reply-to", "subject", "date"];
+const WELL_KNOWN: [&str; 8] = [
+    "message-id",
+    "mime-version",
+    "content-type",
+    "content-transfer-encoding",
+    "cc",
+    "reply-to",
+    "subject",
+    "date",
+];
 
 pub(super) fn read(mail: &mut Mail, message: &Message<'_>, raw: &[u8]) {
     let Some(root) = message.parts.first() else { return };
@@ -103,9 +158,17 @@ fn of_field(mail: &mut Mail, name: &str, value: &HeaderValue<'_>) {
                 mail.token(column, &format!("{name}:"), &address);
             }
         }
-        ("precedence" | "priority" | "importance" | "x-priority" | "x-msmail-priority" | "auto-submitted" | "errors-to", _) => {
+        (
+            "precedence" | "priority" | "importance" | "x-priority" | "x-msmail-priority" | "auto-submitted"
+            | "errors-to",
+            _,
+        ) => {
             for text in texts(value) {
-                mail.token(HEADER, &format!("{name}:"), text.split([' ', '(', '@']).next().unwrap_or_default());
+                mail.token(
+                    HEADER,
+                    &format!("{name}:"),
+                    text.split([' ', '(', '@']).next().unwrap_or_default(),
+                );
             }
         }
         ("list-unsubscribe", value) => {
@@ -186,7 +249,8 @@ fn people(mail: &mut Mail, message: &Message<'_>) {
             mail.token(SENDER, "id:", if is_same { "⟨same-domain⟩" } else { "⟨other⟩" });
         }
     }
-    let to: Vec<&str> = message.to().into_iter().flat_map(Address::iter).filter_map(|to| to.address()).collect();
+    let to: Vec<&str> =
+        message.to().into_iter().flat_map(Address::iter).filter_map(|to| to.address()).collect();
     let copies = message.cc().into_iter().flat_map(Address::iter).count();
     mail.count(SENDER, "to:", to.len());
     mail.count(SENDER, "cc:", copies);

@@ -82,7 +82,8 @@ pub(super) fn fold(text: &str) -> Folded<'_> {
     if text.is_ascii() {
         return Folded { text: text.into(), disguised: 0, invisible: 0 };
     }
-    let mut folded = Folded { text: Cow::Owned(String::with_capacity(text.len())), disguised: 0, invisible: 0 };
+    let mut folded =
+        Folded { text: Cow::Owned(String::with_capacity(text.len())), disguised: 0, invisible: 0 };
     let seen = text.chars().filter(|c| !is_invisible(*c)).collect::<String>();
     folded.invisible = text.chars().filter(|c| is_invisible(*c)).count();
     let out = folded.text.to_mut();

@@ -150,7 +150,8 @@ impl Page {
         if is_void(&tag.name) || self.open.len() >= DEEPEST {
             return;
         }
-        let hides = tag.hides || matches!(tag.name.as_str(), "head" | "title" | "script" | "style" | "noscript" | "template");
+        let hides = tag.hides
+            || matches!(tag.name.as_str(), "head" | "title" | "script" | "style" | "noscript" | "template");
         let (color, background) = (tag.color, tag.background);
         self.open.push(Element { name: tag.name, hides, color, background });
     }
@@ -270,7 +271,9 @@ fn rgb(color: &str) -> Option<[u8; 3]> {
         return None;
     }
     let digit = |place: usize, length: usize| {
-        u8::from_str_radix(named.get(place..place + length)?, 16).ok().map(|x| if length == 1 { x * 17 } else { x })
+        u8::from_str_radix(named.get(place..place + length)?, 16)
+            .ok()
+            .map(|x| if length == 1 { x * 17 } else { x })
     };
     match named.len() {
         3 => Some([digit(0, 1)?, digit(1, 1)?, digit(2, 1)?]),
@@ -283,7 +286,19 @@ fn rgb(color: &str) -> Option<[u8; 3]> {
 fn is_void(name: &str) -> bool {
     matches!(
         name,
-        "area" | "base" | "br" | "col" | "embed" | "hr" | "img" | "input" | "link" | "meta" | "param" | "source" | "wbr"
+        "area"
+            | "base"
+            | "br"
+            | "col"
+            | "embed"
+            | "hr"
+            | "img"
+            | "input"
+            | "link"
+            | "meta"
+            | "param"
+            | "source"
+            | "wbr"
     )
 }
 
@@ -291,8 +306,38 @@ fn is_void(name: &str) -> bool {
 fn is_block(name: &str) -> bool {
     matches!(
         name,
-        "address" | "blockquote" | "body" | "br" | "center" | "dd" | "div" | "dl" | "dt" | "fieldset" | "form" | "h1"
-            | "h2" | "h3" | "h4" | "h5" | "h6" | "hr" | "html" | "img" | "input" | "li" | "ol" | "option" | "p" | "pre"
-            | "table" | "tbody" | "td" | "th" | "title" | "tr" | "ul"
+        "address"
+            | "blockquote"
+            | "body"
+            | "br"
+            | "center"
+            | "dd"
+            | "div"
+            | "dl"
+            | "dt"
+            | "fieldset"
+            | "form"
+            | "h1"
+            | "h2"
+            | "h3"
+            | "h4"
+            | "h5"
+            | "h6"
+            | "hr"
+            | "html"
+            | "img"
+            | "input"
+            | "li"
+            | "ol"
+            | "option"
+            | "p"
+            | "pre"
+            | "table"
+            | "tbody"
+            | "td"
+            | "th"
+            | "title"
+            | "tr"
+            | "ul"
     )
 }

@@ -91,7 +91,8 @@ pub(super) fn of_link(mail: &mut Mail, prefix: &str, link: &str) {
 }
 
 fn of_path(mail: &mut Mail, path: &str) {
-    let (path, question) = path.split_once('?').map_or((path, None), |(path, question)| (path, Some(question)));
+    let (path, question) =
+        path.split_once('?').map_or((path, None), |(path, question)| (path, Some(question)));
     if let Some(question) = question {
         mail.token(LINKS, "path:", "⟨question⟩");
         if question.contains('@') || question.to_ascii_lowercase().contains("%40") {

@@ -57,7 +57,8 @@ pub fn mail_columns() -> Vec<Column> {
             true => (TokenStyle::Words, Normalization::Nfkc),
             false => (TokenStyle::Spaces, Normalization::None),
         };
-        let tokens = TokenSettings { style, normalization, mail: Some(MAIL_VERSION), ..TokenSettings::default() };
+        let tokens =
+            TokenSettings { style, normalization, mail: Some(MAIL_VERSION), ..TokenSettings::default() };
         Column { kind: Kind::Text, ..Column::text(name, TextSettings::new(tokens)) }
     };
     MAIL_COLUMNS.iter().enumerate().map(column).collect()
@@ -194,7 +195,8 @@ impl Mail {
         let before = text.len();
         text.push_str(prefix);
         let start = text.len();
-        let seen = value.chars().filter(|c| !c.is_whitespace() && !c.is_control() && !folding::is_invisible(*c));
+        let seen =
+            value.chars().filter(|c| !c.is_whitespace() && !c.is_control() && !folding::is_invisible(*c));
         for c in seen.flat_map(char::to_lowercase) {
             if text.len() - start + c.len_utf8() > LONGEST {
                 text.push('…');
