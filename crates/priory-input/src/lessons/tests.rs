@@ -51,11 +51,13 @@ fn twenty_lessons_make_an_opinion() {
     teach(&lessons, &some(spam, "spam", 9));
     teach(&lessons, &some(ham, "ham", 9));
     assert_eq!(verdict(&spam(100)), Verdict::Unsure);
-    teach(&lessons, &some(spam, "spam", 30));
-    teach(&lessons, &some(ham, "ham", 30));
+    teach(&lessons, &some(spam, "spam", 60));
+    teach(&lessons, &some(ham, "ham", 60));
+    let opinion = lessons.opinion(&spam(100)).unwrap().unwrap();
+    assert!(opinion.is_judged && opinion.of("spam") > 0.9, "{opinion:?}");
     assert_eq!(verdict(&spam(100)), Verdict::Spam);
     assert_eq!(verdict(&ham(100)), Verdict::Other("ham".into()));
-    assert_eq!(lessons.opinion(&ham(100)).unwrap().unwrap().lessons, 60);
+    assert_eq!(lessons.opinion(&ham(100)).unwrap().unwrap().lessons, 120);
 }
 
 #[test]

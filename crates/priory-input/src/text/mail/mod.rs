@@ -224,7 +224,15 @@ impl Mail {
 
 /// A parser that leaves encoded parts as they are: [`decode`] decodes what is read, and nothing that is nested in them is parsed.
 fn parser() -> MessageParser {
-    MessageParser::default()
+    MessageParser::new()
+        .with_mime_headers()
+        .with_date_headers()
+        .with_address_headers()
+        .with_message_ids()
+        .header_text(HeaderName::Subject)
+        .header_address(HeaderName::ListId)
+        .header_address(HeaderName::ListPost)
+        .header_address(HeaderName::ListUnsubscribe)
         .ignore_header(HeaderName::ContentTransferEncoding)
         .ignore_header(HeaderName::Received)
 }

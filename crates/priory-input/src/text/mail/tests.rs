@@ -106,7 +106,7 @@ fn bombs_do_not_go_off() {
     }
     let comments = format!("From: {}\nSubject: a\n\nsee", "(".repeat(300_000));
     assert_eq!(found(&Mail::new(comments.as_bytes()), "body"), ["see"]);
-    let words = format!("Subject: {}\n\nsee", "=?ab?q?x\n ".repeat(100_000));
+    let words = format!("Subject: {}\n\nsee", "=?ab?q?x".repeat(100_000));
     assert!(has(&Mail::new(words.as_bytes()), "shape", "limit:words"));
     let tags = format!("Content-Type: text/html\n\n{}see", "<div><b>".repeat(100_000));
     assert_eq!(found(&Mail::new(tags.as_bytes()), "body"), ["see"]);
@@ -118,7 +118,10 @@ fn encoded_messages_are_not_followed() {
     let mail = Mail::new(
         b"Content-Type: message/rfc822\nContent-Transfer-Encoding: base64\n\nQ29udGVudC1UeXBlOiBtZXNzYWdlL3JmYzgyMgoK\n",
     );
-    assert_eq!(found(&mail, "shape").iter().filter(|token| **token == "part:message").count(), 1, "{mail:?}");
+    assert!(
+        !has(&mail, "shape", "part:message") && found(&mail, "body").contains(&"message/rfc822"),
+        "{mail:?}"
+    );
 }
 
 #[test]
