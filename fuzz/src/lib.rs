@@ -40,6 +40,7 @@ impl Choices {
             encoding: if encoding == 1 { Encoding::Latin1 } else { Encoding::Utf8 },
             columns: None,
             bad_values: if flags & 2 == 0 { BadValues::Missing } else { BadValues::Refused },
+            sheet: None,
             patience: None,
         };
         // The first block must show what kind of file it is.

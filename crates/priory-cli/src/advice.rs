@@ -1,16 +1,20 @@
 //! How to say on the command line what the libraries only name.
 
+use priory::Kind;
 use priory::infer::{DateTrouble, Hint, Mixture};
 use priory::schema::MISSING_SPELLINGS;
-use priory_input::Error;
+use priory_input::{Error, SheetRemark};
 
 use crate::output::quoted;
 
 /// What could be done about an error of a table, to follow its message; nothing if nobody knows.
 pub(crate) fn about_error(error: &anyhow::Error) -> String {
-    let Some(error) = error.chain().last().and_then(|cause| cause.downcast_ref::<Error>()) else {
-        return String::new();
-    };
+    let Some(cause) = error.chain().last() else { return String::new() };
+    if let Some(priory::Error::NotByValue { column, kind: Kind::Text }) = cause.downcast_ref() {
+        let (ignored, category) = (quoted(column), as_kind(column, "category"));
+        return format!(": --ignore {ignored}, or {category} if its values are few");
+    }
+    let Some(error) = cause.downcast_ref::<Error>() else { return String::new() };
     match error {
         Error::NotUtf8 { .. } => latin1(),
         Error::Row { what, .. } if what == "is not valid UTF-8" => latin1(),
@@ -49,8 +53,17 @@ pub(crate) fn about_error(error: &anyhow::Error) -> String {
             as_kind(column, "category")
         ),
         Error::MixedNumbers { mixture, .. } => format!("; {}", about_mixture(mixture)),
+        Error::EmptySheet { .. } => "; --sheet names another".to_owned(),
         Error::Infinite { .. } => ", or read as missing with --on-bad-value missing".to_owned(),
         _ => String::new(),
+    }
+}
+
+/// How another sheet is read.
+pub(crate) fn about_sheet(remark: &SheetRemark) -> &'static str {
+    match remark {
+        SheetRemark::First { .. } => "; --sheet names another",
+        _ => "",
     }
 }
 

@@ -9,7 +9,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum, ValueHint};
 use priory::judgement::Judging;
 use priory::settings::{Discriminant, NumberFamily, Selection, Smoothing, VarianceFloor};
 use priory::written::DecimalMark;
-use priory_input::InputFormat;
+use priory_input::{Dialect, InputFormat};
 
 use crate::choices::{
     AsChoice, ColumnSmoothing, CostChoice, NumbersChoice, PriorChoice, TextChoice, TypedRow, parse_amount,
@@ -41,6 +41,8 @@ pub(crate) enum Command {
     Schema(SchemaArgs),
     /// Learn a model from data and write it to a file
     Train(TrainArgs),
+    /// Print a query that has a database count the columns of a table, for `priory train --counts`
+    Sql(SqlArgs),
     /// Classify rows: CSV with the column `prediction` to standard output
     Predict(PredictArgs),
     /// Say how well a model predicts rows that it has not learnt: one of your own, or such as follow from a table
@@ -65,6 +67,9 @@ pub(crate) enum Command {
     Merge(MergeArgs),
     /// Filter mail: verdicts where it is delivered, and lessons that are never lost
     Mail(MailArgs),
+    /// Answer over HTTP: predict, explain, learn and forget, and a page in the browser
+    #[cfg(feature = "serve")]
+    Serve(crate::commands::serve::ServeArgs),
     /// Print a completion script for a shell
     #[command(
         after_help = "Example:\n  priory completions bash > ~/.local/share/bash-completion/completions/priory"
@@ -80,6 +85,16 @@ pub(crate) enum Command {
         #[arg(value_hint = ValueHint::DirPath)]
         folder: PathBuf,
     },
+}
+
+impl Command {
+    /// Whether it does not end at once when it is told to.
+    pub(crate) fn ends_by_itself(&self) -> bool {
+        #[cfg(feature = "serve")]
+        return matches!(self, Command::Serve(_));
+        #[cfg(not(feature = "serve"))]
+        false
+    }
 }
 
 /// What the columns of the data are.
@@ -148,6 +163,9 @@ pub(crate) struct InputArgs {
     /// `--columns 54`
     #[arg(long, value_name = "COUNT")]
     pub(crate) columns: Option<usize>,
+    /// The sheet of a spreadsheet, by its name or its number, for example `--sheet "Orders 2024"` [default: the first]
+    #[arg(long, value_name = "SHEET")]
+    pub(crate) sheet: Option<String>,
     /// DATA is a folder, or a tar archive, with a folder for each class and a file for each document in it, for example
     /// `train --documents mails/`; the columns are called class and text
     #[arg(long, conflicts_with = "input_format")]
@@ -292,11 +310,19 @@ pub(crate) enum MissingChoice {
 #[command(after_help = "Examples:
   priory train examples/tennis.csv --target play
   priory train january.csv february.csv --target churned --ignore id -o churn.priory
+  priory train --counts counts.csv --target play
   priory train examples/tennis.csv --target play --smoothing none --as '*=joint'")]
 pub(crate) struct TrainArgs {
     /// One or more tables; each has the columns of the first
     #[arg(required = true, value_name = "DATA", value_hint = ValueHint::FilePath)]
     pub(crate) data: Vec<String>,
+    /// DATA has no rows but counts: the columns column, class, value and weight say how much each value of a column weighs in
+    /// each class, for example `train --counts counts.csv --target play`
+    ///
+    /// `priory sql` prints a query that makes such a table in a database. A row without a column says what a class weighs. The
+    /// model is the one that the rows would give with `--judge none`, to the last bit. [default target: class]
+    #[arg(help_heading = "How DATA is written", long, conflicts_with = "documents")]
+    pub(crate) counts: bool,
     #[command(flatten)]
     pub(crate) table: TableArgs,
     #[command(flatten)]
@@ -311,6 +337,37 @@ pub(crate) struct TrainArgs {
     /// Where to write the model, for example `-o churn.priory` [default: the first DATA's name with .priory]
     #[arg(help_heading = "Output", short, long, value_name = "MODEL", value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  priory sql days.csv --target play --table days --dialect sqlite
+  priory sql --schema days.json --query 'SELECT * FROM days WHERE year > 2020' --dialect postgresql > counts.sql
+  sqlite3 -csv -header days.db < counts.sql | priory train --counts - --schema days.json")]
+pub(crate) struct SqlArgs {
+    /// Rows like those in the database, to see what the columns are; none are needed with `--schema`
+    #[arg(required_unless_present = "schema", value_name = "DATA", value_hint = ValueHint::FilePath)]
+    pub(crate) data: Vec<String>,
+    /// The table in the database, for example `--table shop.orders`
+    ///
+    /// The parts of the name are separated by points; a name with a point in it is given part by part: `--table shop --table
+    /// orders.2024`
+    #[arg(
+        help_heading = "The database",
+        long,
+        value_name = "NAME",
+        required_unless_present = "query",
+        conflicts_with = "query"
+    )]
+    pub(crate) table: Vec<String>,
+    /// A query that gives the rows, for example `--query 'SELECT * FROM orders WHERE paid'`
+    #[arg(help_heading = "The database", long, value_name = "SQL")]
+    pub(crate) query: Option<String>,
+    /// How the database writes SQL: duckdb, postgresql, sqlite, or standard for others, for example `--dialect sqlite`
+    #[arg(help_heading = "The database", long, value_name = "NAME", default_value_t, value_parser = str::parse::<Dialect>)]
+    pub(crate) dialect: Dialect,
+    #[command(flatten)]
+    pub(crate) columns: TableArgs,
 }
 
 #[derive(Debug, Args)]
@@ -572,6 +629,10 @@ pub(crate) struct PlotArgs {
     pub(crate) columns: Vec<String>,
     #[command(flatten)]
     pub(crate) settings: SettingsArgs,
+    /// Draw the rows of tables as points over a map of two columns, a part of them if they are many, for example
+    /// `-o bills.svg --points examples/penguins.csv`
+    #[arg(help_heading = "Output", long, value_name = "DATA", value_hint = ValueHint::FilePath, requires = "output")]
+    pub(crate) points: Vec<String>,
     /// Write an SVG file instead, for example `-o picture.svg`
     #[arg(help_heading = "Output", short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,

@@ -1,6 +1,6 @@
 //! The words on the command line, and what they mean.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use priory::Settings;
@@ -19,6 +19,7 @@ use crate::args::{
     SmoothingChoice, UpdateArgs,
 };
 use crate::glob;
+use crate::overwrite::refuse_input_as_output;
 
 /// `COLUMN=KIND`, as `--as` takes it.
 #[derive(Debug, Clone)]
@@ -145,6 +146,7 @@ impl InputArgs {
             encoding,
             columns: self.columns,
             bad_values,
+            sheet: self.sheet.clone(),
             patience: None,
         }
     }
@@ -154,6 +156,14 @@ impl InputArgs {
 type OpenTable<'a> = Box<dyn Fn() -> priory_input::Result<Table> + 'a>;
 
 impl UpdateArgs {
+    /// Refuses an output that is one of the files that are read.
+    pub(crate) fn refuse_overwriting(&self) -> anyhow::Result<()> {
+        let Some(output) = &self.output else { return Ok(()) };
+        let tables = glob::expand(&self.data)?;
+        let read = tables.iter().chain(&self.document).map(Path::new).chain([self.model.as_path()]);
+        refuse_input_as_output(output, read)
+    }
+
     /// Ways to open the tables of rows to learn or to forget, each perhaps more than once.
     pub(crate) fn tables(&self) -> anyhow::Result<Vec<OpenTable<'_>>> {
         let options = self.input.options();
@@ -166,7 +176,10 @@ impl UpdateArgs {
             let class = self.class.as_deref();
             return Ok(vec![Box::new(move || Table::of_documents(&self.document, class, &options))]);
         }
-        let open = |path: String| -> OpenTable<'_> { Box::new(move || Table::open(&path, &options)) };
+        let open = |path: String| -> OpenTable<'_> {
+            let options = options.clone();
+            Box::new(move || Table::open(&path, &options))
+        };
         Ok(glob::expand(&self.data)?.into_iter().map(open).collect())
     }
 }

@@ -6,8 +6,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use anyhow::Result;
 use priory::settings::Prior;
 use priory::{Batch, BatchColumn, Learnt, Schema, Statistics};
-use priory_input::{Purpose, Reader, Table, Turn, Watch, Work};
+use priory_input::{Purpose, Reader, SheetRemark, Table, Turn, Watch, Work};
 
+use crate::advice::about_sheet;
 use crate::output::{note, plural, short, warn};
 use crate::progress::{CountedIn, Progress};
 use crate::tables::Tables;
@@ -120,13 +121,26 @@ fn warn_of_missing_columns(reader: &Reader) {
 
 /// Says what was wrong with a table that could be read all the same.
 fn warn_of_table(reader: &Reader) {
-    for (name, other) in reader.renamed_columns() {
-        let (table, name, other) = (reader.name(), short(name), short(other));
-        warn(&format!("{table}: the header names the column `{name}` again; here it is called `{other}`"));
+    warn_of_header(reader.name(), reader.remarks(), reader.renamed_columns());
+    warn_of_bad_values(reader.name(), reader.bad_values());
+}
+
+/// Says how many values were taken as missing.
+pub(crate) fn warn_of_bad_values(name: &str, bad_values: u64) {
+    if bad_values > 0 {
+        let values = plural(bad_values, "value");
+        warn(&format!("{name}: {values} taken as missing, since they are not numbers"));
     }
-    if reader.bad_values() > 0 {
-        let values = plural(reader.bad_values(), "value");
-        warn(&format!("{}: {values} taken as missing, since they are not numbers", reader.name()));
+}
+
+/// Says what of a sheet was passed over, and which columns are called something else than in the header.
+pub(crate) fn warn_of_header(table: &str, remarks: &[SheetRemark], renamed: &[(String, String)]) {
+    for remark in remarks {
+        warn(&format!("{table}: {remark}{}", about_sheet(remark)));
+    }
+    for (name, other) in renamed {
+        let (name, other) = (short(name), short(other));
+        warn(&format!("{table}: the header names the column `{name}` again; here it is called `{other}`"));
     }
 }
 

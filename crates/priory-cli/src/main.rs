@@ -4,6 +4,7 @@ mod advice;
 mod args;
 mod choices;
 mod commands;
+mod counts;
 mod data;
 mod glob;
 mod model_file;
@@ -27,13 +28,17 @@ use crate::args::{Cli, Command};
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
+    // A server ends in its own way.
     #[cfg(unix)]
-    signals::tidy_up_when_told_to_end();
+    if !cli.command.ends_by_itself() {
+        signals::tidy_up_when_told_to_end();
+    }
     let threads = cli.threads.unwrap_or_else(|| thread::available_parallelism().map_or(1, NonZeroUsize::get));
     let result = match cli.command {
         Command::Mail(args) => return commands::mail::run(&args, threads),
         Command::Schema(args) => commands::schema::run(&args),
         Command::Train(args) => commands::train::run(&args, threads),
+        Command::Sql(args) => commands::sql::run(&args),
         Command::Predict(args) => commands::predict::run(&args, threads),
         Command::Evaluate(args) => commands::evaluate::run(&args, threads),
         Command::Explain(args) => commands::explain::run(&args),
@@ -45,6 +50,8 @@ fn main() -> ExitCode {
         Command::Learn(args) => commands::learn::run(&args, threads),
         Command::Forget(args) => commands::forget::run(&args, threads),
         Command::Merge(args) => commands::merge::run(&args, threads),
+        #[cfg(feature = "serve")]
+        Command::Serve(args) => commands::serve::run(&args),
         Command::Completions { shell } => commands::completions::run(shell),
         Command::Manual { folder } => commands::manual::run(&folder),
     };

@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use anstyle::{Ansi256Color, Style};
-use priory::plot::{Bars, Densities, Drawing, Panel, Picture, Regions, Tick, ticks};
+use priory::plot::{Bars, Densities, Drawing, Panel, Picture, Regions, Tick, Words, ticks};
 
 use crate::output::{Grid, bold, plural, shortened, shown};
 
@@ -49,6 +49,7 @@ pub(crate) fn draw(picture: &Picture, screen: Screen) -> String {
             Drawing::Densities(densities) => draw_densities(&mut out, picture, panel, densities, screen),
             Drawing::Bars(bars) => draw_bars(&mut out, picture, panel, bars, screen),
             Drawing::Regions(regions) => draw_regions(&mut out, picture, panel, regions, screen),
+            Drawing::Words(words) => draw_words(&mut out, picture, panel, words, screen),
         }
     }
     out
@@ -181,6 +182,31 @@ fn draw_bars(out: &mut String, picture: &Picture, panel: &Panel, bars: &Bars, sc
     out.push_str(&grid.render_left());
     if bars.more > 0 {
         let _ = writeln!(out, "  … and {} more", plural(bars.more as u64, "value"));
+    }
+}
+
+/// The words of each class below its name, with bars as long as they tell.
+fn draw_words(out: &mut String, picture: &Picture, panel: &Panel, words: &Words, screen: Screen) {
+    title(out, panel, &format!("how much a word speaks for the {}, in nats", shown(&picture.target)));
+    let name = |token: &str| shown(&shortened(token, 24));
+    let longest = words.words.iter().map(|word| name(&word.token).chars().count()).max().unwrap_or(0);
+    let most = screen.panel().saturating_sub(longest + " 000.0000".len()).clamp(10, 40);
+    let mut before = None;
+    for word in &words.words {
+        if before != Some(word.class) {
+            let class = shown(&shortened(&picture.classes[word.class], 60));
+            let _ = writeln!(out, "{:MARGIN$}{}", "", screen.paint(&class, bright(word.class)));
+            before = Some(word.class);
+        }
+        let eighths = ((word.evidence / words.top()).min(1.0) * (8 * most) as f64).round() as usize;
+        let rest = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"][eighths % 8];
+        let bar = screen.paint(&format!("{}{rest}", "█".repeat(eighths / 8)), bright(word.class));
+        let token = name(&word.token);
+        let space = longest - token.chars().count();
+        let _ = writeln!(out, "{:MARGIN$}  {token}{:space$} {bar} {:.4}", "", "", word.evidence);
+    }
+    if words.more > 0 {
+        let _ = writeln!(out, "  … and {} more", plural(words.more as u64, "class"));
     }
 }
 

@@ -45,7 +45,7 @@ impl Understood {
         args: &TableArgs,
     ) -> Result<Self> {
         if let Some(path) = &args.schema {
-            return read(path, args);
+            return from_schema(path, args);
         }
         let target = args.target.clone().or_else(|| first.has_documents().then(|| "class".to_owned()));
         let Some(target) = &target else {
@@ -55,33 +55,33 @@ impl Understood {
         if args.target.is_none() && first.has_paths() && !first.has_mails() && !args.input.documents {
             note(&format!("{}: documents, each in a folder of its class, as with --documents", first.name()));
         }
-        let ignored = named_columns(&args.ignore, first.header());
-        check_roles(target, &ignored, args)?;
-        let missing = match &args.missing {
-            Some(spellings) => spellings.clone(),
-            None => MISSING_SPELLINGS.map(String::from).to_vec(),
-        };
-        // Columns that are ignored stay so, whatever else is said about them.
-        let ignored = ignored.into_iter().map(|name| (name, Meaning::Ignored));
-        let kinds = args.kinds.iter().map(|choice| (choice.column.clone(), choice.meaning));
-        let hints = Hints {
-            target: target.clone(),
-            weight: args.weight.clone(),
-            missing,
-            decimal: args.decimal,
-            bins: args.bins,
-            target_is_class: args.kinds.iter().any(|choice| choice.column == *target),
-            meanings: kinds.chain(ignored).collect(),
-        };
-        let priory_input::Understood { mut schema, families, decisions } =
-            priory_input::Understood::new(first, others, &hints)?;
-        match (first.has_mails(), args.text.is_given()?) {
-            (false, _) => args.text.apply(&mut schema)?,
-            (true, true) => {
-                bail!("mail is taken apart in its own way: what a token is cannot be said beside it")
-            }
-            (true, false) => {}
+        let hints = hints(target, first.header(), args)?;
+        let understood = priory_input::Understood::new(first, others, &hints)?;
+        if !first.has_mails() {
+            return Understood::with_text(understood, args);
         }
+        if args.text.is_given()? {
+            bail!("mail is taken apart in its own way: what a token is cannot be said beside it");
+        }
+        let priory_input::Understood { schema, families, decisions } = understood;
+        Ok(Understood { schema: schema.checked()?, families, decisions })
+    }
+
+    /// Understands the columns that tables of counts are about.
+    pub(crate) fn of_counts(
+        tables: &mut dyn Iterator<Item = Result<Table>>,
+        args: &TableArgs,
+    ) -> Result<Self> {
+        if let Some(path) = &args.schema {
+            return from_schema(path, args);
+        }
+        let hints = hints(args.target.as_deref().unwrap_or("class"), &[], args)?;
+        Understood::with_text(priory_input::Understood::of_counts(tables, &hints)?, args)
+    }
+
+    fn with_text(understood: priory_input::Understood, args: &TableArgs) -> Result<Self> {
+        let priory_input::Understood { mut schema, families, decisions } = understood;
+        args.text.apply(&mut schema)?;
         Ok(Understood { schema: schema.checked()?, families, decisions })
     }
 
@@ -134,6 +134,28 @@ impl Understood {
             }
         }
     }
+}
+
+/// What was said about the columns of a table with this header.
+fn hints(target: &str, header: &[String], args: &TableArgs) -> Result<Hints> {
+    let ignored = named_columns(&args.ignore, header);
+    check_roles(target, &ignored, args)?;
+    let missing = match &args.missing {
+        Some(spellings) => spellings.clone(),
+        None => MISSING_SPELLINGS.map(String::from).to_vec(),
+    };
+    // Columns that are ignored stay so, whatever else is said about them.
+    let ignored = ignored.into_iter().map(|name| (name, Meaning::Ignored));
+    let kinds = args.kinds.iter().map(|choice| (choice.column.clone(), choice.meaning));
+    Ok(Hints {
+        target: target.to_owned(),
+        weight: args.weight.clone(),
+        missing,
+        decimal: args.decimal,
+        bins: args.bins,
+        target_is_class: args.kinds.iter().any(|choice| choice.column == target),
+        meanings: kinds.chain(ignored).collect(),
+    })
 }
 
 /// The columns that were named, one or several at a time.
@@ -190,7 +212,7 @@ pub(crate) fn short_list(names: &[&str]) -> String {
 }
 
 /// Reads a schema that `priory schema -o` wrote. What else was said about columns contradicts it.
-fn read(path: &Path, args: &TableArgs) -> Result<Understood> {
+pub(crate) fn from_schema(path: &Path, args: &TableArgs) -> Result<Understood> {
     let name = path.display();
     let spoken_of = args.weight.is_some() || args.missing.is_some() || args.decimal.is_some();
     let spoken_of = spoken_of || args.bins.is_some();

@@ -189,18 +189,48 @@ fn columns_of_a_group_are_drawn_alone_and_together() {
     assert!(fails(&folder, "plot one.priory sex").contains("counted but not used"));
 }
 
+/// The words of a text are those that `show` lists for each class, with bars as long as they tell.
 #[test]
-fn of_text_there_is_no_picture() {
+fn of_text_the_telling_words_are_drawn() {
     let folder = folder();
     succeeds(&folder, "train examples/mails.csv --target label --as text=text --select 1 -o t.priory");
-    for arguments in ["plot t.priory", "plot t.priory -o t.svg", "plot t.priory text"] {
-        let error = fails(&folder, arguments);
-        assert!(
-            error.contains("of which there is no picture") || error.contains("of text there is no picture")
-        );
-        assert!(error.contains("priory show has its tokens"), "{error}");
+    let shown: serde_json::Value =
+        serde_json::from_str(&succeeds(&folder, "show t.priory --format json")).unwrap();
+    let telling = shown["features"][0]["text"]["telling"].as_object().unwrap();
+    assert_eq!(telling.len(), 2);
+    let drawn = succeeds(&folder, "plot t.priory");
+    assert_eq!(drawn, succeeds(&folder, "plot t.priory text"));
+    let picture = svg(&folder, "t.priory");
+    assert_eq!(picture, svg(&folder, "t.priory text"));
+    let mut lines = drawn.lines().skip(2);
+    let mut bars = Vec::new();
+    for (class, words) in telling {
+        assert_eq!(lines.next().unwrap().trim(), class);
+        for word in words.as_array().unwrap() {
+            let (token, evidence) = (word["token"].as_str().unwrap(), word["evidence"].as_f64().unwrap());
+            let fields: Vec<&str> = lines.next().unwrap().split_whitespace().collect();
+            assert_eq!(fields[0], token, "{drawn}");
+            assert_eq!(fields.last().unwrap(), &format!("{evidence:.4}"), "{drawn}");
+            assert!(picture.contains(&format!(">{token}</text>")), "{picture}");
+            bars.push((evidence, fields[1].chars().filter(|&c| c == '█').count()));
+        }
+    }
+    let top = bars.iter().map(|bar| bar.0).fold(0.0, f64::max);
+    let longest = bars.iter().map(|bar| bar.1).max().unwrap();
+    for (evidence, blocks) in bars {
+        assert!((evidence / top * longest as f64 - blocks as f64).abs() <= 1.0, "{evidence} {blocks}");
     }
     assert!(succeeds(&folder, "features t.priory").contains("  text "));
+    // A word that no other class has says everything without smoothing; the picture has an end all the same.
+    succeeds(&folder, "train examples/mails.csv --target label --as text=text --smoothing none -o n.priory");
+    assert!(succeeds(&folder, "plot n.priory").contains("inf"));
+    assert!(!svg(&folder, "n.priory").contains("inf\""));
+    // Beside a column of numbers each has a panel.
+    let rows = "words,n,y\nred green,1,p\nred blue,2,p\ngreen,3,q\nblue green,4,q\n";
+    fs::write(folder.path().join("both.csv"), rows).unwrap();
+    succeeds(&folder, "train both.csv --target y --as words=text,n=gaussian -o both.priory");
+    let both = svg(&folder, "both.priory");
+    assert!(both.contains(">words: ") && both.contains(">n: gaussian"), "{both}");
 }
 
 #[test]
@@ -305,4 +335,43 @@ fn every_way_of_evaluating_can_select() {
     }
     let wrong = run(&folder, "evaluate examples/penguins.csv --target species --select 0");
     assert_eq!(wrong.status.code(), Some(2));
+}
+
+/// Rows are drawn over a map of two columns, in the colours of their classes, and an even part of them if they are many.
+#[test]
+fn rows_are_points_over_a_map() {
+    let folder = folder();
+    let plot = "plot p.priory bill_length_mm bill_depth_mm -o points.svg --points";
+    succeeds(&folder, &format!("{plot} examples/penguins.csv"));
+    let picture = fs::read_to_string(folder.path().join("points.svg")).unwrap();
+    let points = |picture: &str| -> Vec<usize> {
+        let paths = picture.lines().filter(|line| line.contains("stroke-linecap:round"));
+        paths.map(|path| path.matches("h0").count()).collect()
+    };
+    // One Adelie and one Gentoo were not measured.
+    assert_eq!(points(&picture), [151, 68, 123]);
+    let mut rows = "species,bill_length_mm,bill_depth_mm\n".to_owned();
+    for i in 0..20_000 {
+        let species = if i % 4 == 0 { "Gentoo" } else { "Adelie" };
+        rows += &format!("{species},{},{}\n", 35 + i % 20, 14 + i % 6);
+    }
+    fs::write(folder.path().join("many.csv"), rows).unwrap();
+    let output = run(&folder, &format!("{plot} many.csv"));
+    assert!(output.status.success());
+    let said = String::from_utf8(output.stderr).unwrap();
+    let kept = points(&fs::read_to_string(folder.path().join("points.svg")).unwrap());
+    let all: usize = kept.iter().sum();
+    assert!((1900..=4000).contains(&all), "{kept:?}");
+    let share = kept[1] as f64 / all as f64;
+    assert!((share - 0.25).abs() < 0.02, "{kept:?}");
+    assert!(said.contains(&format!("{all} points of 20000 rows")), "{said}");
+    fs::write(folder.path().join("strangers.csv"), "species,bill_length_mm\nEmperor,40\nGentoo,50\n")
+        .unwrap();
+    succeeds(&folder, &format!("{plot} strangers.csv"));
+    assert_eq!(points(&fs::read_to_string(folder.path().join("points.svg")).unwrap()), [0_usize; 0]);
+    let alone = "plot p.priory body_mass_g --points examples/penguins.csv -o alone.svg";
+    assert!(fails(&folder, alone).contains("points are drawn in the plane of two columns of numbers"));
+    let category = "plot p.priory island body_mass_g --points examples/penguins.csv -o alone.svg";
+    assert!(fails(&folder, category).contains("`island` is not a column of numbers"));
+    assert!(!folder.path().join("alone.svg").exists());
 }

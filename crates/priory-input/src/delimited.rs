@@ -109,11 +109,7 @@ impl DelimitedParser {
                 Some(code) => code,
                 None => {
                     let spelt = unquoted(&text[field], &mut self.scratch);
-                    let value = match self.plan.category(feature, spelt) {
-                        Ok(value) => value,
-                        // What is not refused is missing.
-                        Err(bad) => self.plan.bad_value(bad, row, position, spelt).map(|_| None)?,
-                    };
+                    let value = self.plan.category(feature, row, position, spelt)?;
                     let code = value.map_or(MISSING, |value| column.values.intern(value) as u32 + 1);
                     recent.keep(spelling, code);
                     code

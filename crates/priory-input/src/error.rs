@@ -196,12 +196,50 @@ pub enum Error {
         name: String,
     },
     /// The program was built without what the file needs.
-    #[error("{name}: this is {format}, which this program was built without (cargo feature `arrow`)")]
+    #[error("{name}: this is {format}, which this program was built without (cargo feature `{feature}`)")]
     NotBuiltIn {
         /// The file.
         name: String,
         /// Its format.
         format: &'static str,
+        /// What to build it with.
+        feature: &'static str,
+    },
+    /// A workbook has no such sheet.
+    #[error("{name}: there is no sheet {sheet}; the workbook has {sheets}")]
+    NoSuchSheet {
+        /// The file.
+        name: String,
+        /// The name or number that was asked for.
+        sheet: String,
+        /// The sheets that are there.
+        sheets: String,
+    },
+    /// There is nothing in the first of several sheets.
+    #[error("{name}: the sheet {sheet} is empty; the workbook has {sheets}")]
+    EmptySheet {
+        /// The file.
+        name: String,
+        /// The first sheet.
+        sheet: String,
+        /// All of them.
+        sheets: String,
+    },
+    /// A small file unpacks to a huge one.
+    #[error(
+        "{name}: the spreadsheet unpacks to far more than a table of its size does, as if to fill the memory; save it again, or as CSV"
+    )]
+    Bomb {
+        /// The file.
+        name: String,
+    },
+    /// A sheet holds more than a temporary file should.
+    #[error("{name}: the sheet holds more than {limit} bytes of text; save it as CSV")]
+    SheetTooLarge {
+        /// The file.
+        name: String,
+        /// How many there may be.
+        limit: u64,
     },
     /// Two columns have one name, and nobody can say which is meant.
     #[error("{name}: the header names the {role}{}column {column} twice", if role.is_empty() { "" } else { " " })]

@@ -12,7 +12,7 @@ use crate::tar::is_tar;
 use crate::{delimited, json, svmlight};
 
 /// How a table is written and read. What is not said is found out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReadOptions {
     /// The format. If none is given, the name and the first bytes tell.
     pub input_format: Option<InputFormat>,
@@ -29,6 +29,8 @@ pub struct ReadOptions {
     pub columns: Option<usize>,
     /// What to do with words in a column of numbers.
     pub bad_values: BadValues,
+    /// The sheet of a spreadsheet, by its name or by its number from 1 on. If none is given, the first that is shown.
+    pub sheet: Option<String>,
     /// A pipe that gives nothing for so long is not waited for: the rows that have come are handed out. If nothing is said,
     /// rows are handed out when there are many of them.
     pub patience: Option<Duration>,
@@ -44,6 +46,7 @@ impl Default for ReadOptions {
             encoding: Encoding::default(),
             columns: None,
             bad_values: BadValues::default(),
+            sheet: None,
             patience: None,
         }
     }
@@ -97,6 +100,8 @@ formats! {
     Parquet = "parquet", ["parquet"], Opening::Parquet;
     /// Arrow's own format, as a file or as a stream.
     Arrow = "arrow", ["arrow", "arrows", "ipc", "feather"], Opening::Arrow;
+    /// A sheet of a workbook: Office Open XML or OpenDocument.
+    Spreadsheet = "spreadsheet", ["xlsx", "xlsm", "xltx", "xltm", "ods", "ots"], Opening::Spreadsheet;
     /// A file for each document, in a folder for each class, or the same in a tar archive.
     Documents = "documents", [], Opening::Documents;
     /// Messages, mailboxes, folders and archives of them.
@@ -115,6 +120,7 @@ pub(crate) enum Opening {
     Text(fn(&mut Source, Option<&str>, &ReadOptions) -> Result<OpenedText>),
     Parquet,
     Arrow,
+    Spreadsheet,
     Documents,
     Mail,
 }
@@ -169,6 +175,8 @@ pub(crate) fn likely_format(extension: Option<&str>, beginning: &[u8]) -> InputF
         return InputFormat::Parquet;
     } else if beginning.starts_with(b"ARROW1") || beginning.starts_with(&[0xff; 4]) {
         return InputFormat::Arrow;
+    } else if beginning.starts_with(b"PK\x03\x04") {
+        return InputFormat::Spreadsheet;
     } else if is_tar(beginning) {
         return InputFormat::Documents;
     } else if extension != Some("csv") && beginning.starts_with(b"__label__") {
@@ -196,6 +204,7 @@ mod tests {
         assert_eq!(format("a.b/t.svm.zst", b"1 1:2"), InputFormat::Svmlight);
         assert_eq!(format("t.csv", b"PAR1"), InputFormat::Parquet);
         assert_eq!(format("-", b"ARROW1\0\0"), InputFormat::Arrow);
+        assert_eq!(format("t.csv", b"PK\x03\x04"), InputFormat::Spreadsheet);
         assert_eq!(format("t.gz", b"a"), InputFormat::Delimited);
         assert_eq!(extension("t.tsv.gz").as_deref(), Some("tsv"));
     }

@@ -353,10 +353,7 @@ impl JsonParser {
                     let written = value.written(text, &mut scratch);
                     let value = match feature.filter(|&feature| self.plan.written[feature].is_some()) {
                         None => Some(written).filter(|written| !self.plan.missing.contains(written)),
-                        Some(feature) => match self.plan.category(feature, written) {
-                            Ok(value) => value,
-                            Err(bad) => self.plan.bad_value(bad, row, position, written).map(|_| None)?,
-                        },
+                        Some(feature) => self.plan.category(feature, row, position, written)?,
                     };
                     let code = value.map_or(MISSING, |value| column.values.intern(value) as u32 + 1);
                     recent.keep(spelling, code);

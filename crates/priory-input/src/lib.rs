@@ -27,6 +27,7 @@
 #[cfg(feature = "arrow")]
 mod arrow;
 mod costs;
+mod counts;
 mod csv;
 mod decimal;
 mod delimited;
@@ -35,6 +36,8 @@ mod documents;
 mod error;
 mod evaluate;
 mod format;
+#[cfg(any(feature = "arrow", feature = "spreadsheets"))]
+mod guarded;
 mod input;
 mod json;
 mod kept;
@@ -43,11 +46,16 @@ mod mailbox;
 mod marks;
 mod merge;
 mod parallel;
+mod predicted;
 mod pseudocounts;
 mod reader;
 mod recent;
+mod remarks;
 mod sample;
 mod source;
+#[cfg(feature = "spreadsheets")]
+mod spreadsheet;
+mod sql;
 pub mod store;
 mod svmlight;
 mod table;
@@ -59,9 +67,11 @@ mod work;
 
 #[cfg(feature = "arrow")]
 pub use arrow::{
-    PredictedRows, PredictionColumns, PredictionFile, RecordBatches, RowReader, RowValue, WholeNumbers,
+    PredictedRows, PredictionColumns, PredictionFile, PredictionStream, RecordBatches, RowReader, RowValue,
+    WholeNumbers,
 };
 pub use costs::read_costs;
+pub use counts::ReadCounts;
 pub use error::{Error, Result};
 pub use evaluate::{OpenTable, Split, evaluate, evaluate_on};
 pub use format::{Encoding, InputFormat, ReadOptions};
@@ -69,9 +79,14 @@ pub use kept::{KeptColumn, Predictions};
 pub use mailbox::Messages;
 pub use merge::Merged;
 pub use parallel::{Turn, fold};
+pub use predicted::{PredictedColumns, PredictedLines, Syntax, push_probability};
 pub use pseudocounts::read_pseudocounts;
 pub use reader::{BadValues, Batches, Reader, Worker};
+pub use remarks::SheetRemark;
 pub use sample::{ColumnInfo, Sample};
+#[cfg(feature = "spreadsheets")]
+pub use spreadsheet::SheetColumns;
+pub use sql::{Dialect, Sql};
 pub use table::{Purpose, Table};
 pub use understand::{Hints, Understood, apply_families, check_kinds};
 pub use work::{Watch, Work};

@@ -15,6 +15,7 @@ use priory::{Batch, CategoryColumn, Schema, TextColumn};
 use crate::error::{Error, Result, shown, shown_list};
 use crate::input::{Block, Input, Parser};
 use crate::kept::KeptColumn;
+use crate::remarks::SheetRemark;
 use crate::table::{Purpose, Table};
 use crate::text::Tokenizer;
 
@@ -56,6 +57,7 @@ pub(crate) struct Plan {
     missing_weight: Option<String>,
     surplus_columns: Vec<String>,
     renamed_columns: Vec<(String, String)>,
+    remarks: Vec<SheetRemark>,
 }
 
 impl Plan {
@@ -120,7 +122,40 @@ impl Plan {
             missing_weight: schema.weight.clone().filter(|_| purpose == Purpose::Testing && weight.is_none()),
             surplus_columns,
             renamed_columns: table.renamed().to_vec(),
+            remarks: table.remarks().to_vec(),
         })
+    }
+
+    /// For values of these features that come one by one, and not in columns of a table.
+    pub(crate) fn of_values(name: &str, schema: &Schema, bad_values: BadValues) -> Self {
+        let header: Vec<String> = schema.columns.iter().map(|column| column.source().to_owned()).collect();
+        Plan {
+            name: name.to_owned(),
+            purpose: Purpose::Learning,
+            target: None,
+            weight: None,
+            features: (0..header.len()).map(Some).collect(),
+            header,
+            bins: None,
+            written: schema.columns.iter().map(|column| column.written.clone()).collect(),
+            tokenizers: vec![None; schema.columns.len()],
+            kept: Vec::new(),
+            most_rows: usize::MAX,
+            missing: MissingSpellings::new(&schema.missing),
+            missing_words: schema.knows_missing_words(),
+            bad_values,
+            bad_values_met: AtomicU64::new(0),
+            missing_columns: Vec::new(),
+            missing_weight: None,
+            surplus_columns: Vec::new(),
+            renamed_columns: Vec::new(),
+            remarks: Vec::new(),
+        }
+    }
+
+    /// How many values were taken as missing because they are not of their column's kind.
+    pub(crate) fn bad_values(&self) -> u64 {
+        self.bad_values_met.load(Ordering::Relaxed)
     }
 
     /// The number that a value of a feature stands for, however it is written; NaN if it is missing.
@@ -176,17 +211,23 @@ impl Plan {
         Ok(())
     }
 
-    /// The category that a value of a feature stands for that is not written plainly; `None` if it is missing.
+    /// The category that a value of a feature stands for that is not written plainly; `None` if it is missing, or stands for none
+    /// and that is not refused. The row is counted from 0 in its block.
     pub(crate) fn category<'v>(
         &'v self,
         feature: usize,
+        row: usize,
+        position: usize,
         spelling: &'v str,
-    ) -> std::result::Result<Option<&'v str>, BadNumber> {
+    ) -> Result<Option<&'v str>> {
         let is_missing = self.missing.contains(spelling) || self.missing_words && is_missing_word(spelling);
         match &self.written[feature] {
             _ if is_missing => Ok(None),
-            Some(written) => written.category(spelling).map(Some).ok_or(BadNumber::NoDate),
             None => Ok(Some(spelling)),
+            Some(written) => match written.category(spelling) {
+                None => self.bad_value(BadNumber::NoDate, row, position, spelling).map(|_| None),
+                category => Ok(category),
+            },
         }
     }
 
@@ -361,9 +402,14 @@ impl Reader {
         &self.plan.renamed_columns
     }
 
+    /// What is to be said of the sheet of a spreadsheet.
+    pub fn remarks(&self) -> &[SheetRemark] {
+        &self.plan.remarks
+    }
+
     /// How many values were taken as missing because they are not of their column's kind.
     pub fn bad_values(&self) -> u64 {
-        self.plan.bad_values_met.load(Ordering::Relaxed)
+        self.plan.bad_values()
     }
 
     /// How many bytes were read so far, including a few blocks that are not parsed yet.

@@ -18,8 +18,11 @@ use crate::format::{Encoding, InputFormat, Opening, ReadOptions, extension, like
 use crate::input::Input;
 use crate::mailbox::{self, Mailbox};
 use crate::reader::{Batches, Reader};
+use crate::remarks::SheetRemark;
 use crate::sample::{ColumnInfo, Sample};
 use crate::source::{Limits, Source};
+#[cfg(feature = "spreadsheets")]
+use crate::spreadsheet;
 use crate::tar::is_tar;
 use crate::unpack::{Bytes, Pipe};
 
@@ -45,14 +48,24 @@ pub struct Table {
     input: Input,
     options: ReadOptions,
     header: Vec<String>,
-    /// Where it is, if it is a file.
-    path: Option<String>,
+    /// Where places further in can be looked at, if that is possible.
+    places: Option<Places>,
+    /// What is to be said of the sheet of a spreadsheet.
+    remarks: Vec<SheetRemark>,
     /// The names that occurred twice, and what the later ones are called instead.
     renamed: Vec<(String, String)>,
     /// The positions of the columns that only pass through.
     kept: Vec<usize>,
     /// How many rows a batch may have, if that was set.
     most_rows: Option<usize>,
+}
+
+/// A file of text that can be read at any place.
+enum Places {
+    Path(String),
+    /// A temporary file, which is being read from its beginning on as well.
+    #[cfg(feature = "spreadsheets")]
+    Sheet(Arc<File>),
 }
 
 impl Table {
@@ -80,7 +93,11 @@ impl Table {
             };
         }
         let opened = File::open(path).and_then(|file| Ok((file.metadata()?, file)));
-        let (metadata, file) =
+        #[cfg_attr(
+            not(feature = "spreadsheets"),
+            expect(unused_mut, reason = "a look at it moves the place in it")
+        )]
+        let (metadata, mut file) =
             opened.map_err(|cause| Error::File { name: path.into(), action: "opened", cause })?;
         if metadata.is_dir() {
             return Ok(Table::of_files(Files::folder(path, options.encoding)?, options));
@@ -91,12 +108,33 @@ impl Table {
             let (file, header) = ParquetFile::open(path, file)?;
             return Table::opened(Input::Parquet(file), header, options);
         }
+        #[cfg(feature = "spreadsheets")]
+        if size.is_some() && spreadsheet::is_meant(&mut file, options.input_format) {
+            return Table::of_sheet(path, file, options);
+        }
         if let (Some(patience), None) = (options.patience, size) {
             return Table::from_pipe(path, extension(path).as_deref(), file, patience, options);
         }
         let bytes = Bytes::new(path.into(), size, Box::new(file), options.encoding)?;
         let table = Table::new(bytes, extension(path).as_deref(), options, Limits::USUAL)?;
-        Ok(Table { path: size.map(|_| path.to_owned()), ..table })
+        Ok(Table { places: size.map(|_| Places::Path(path.to_owned())), ..table })
+    }
+
+    /// A sheet of a workbook.
+    #[cfg(feature = "spreadsheets")]
+    fn of_sheet(name: &str, workbook: File, options: &ReadOptions) -> Result<Table> {
+        let sheet = spreadsheet::to_text(name, workbook, options.sheet.as_deref())?;
+        let options = ReadOptions {
+            input_format: Some(InputFormat::Delimited),
+            delimiter: Some(b','),
+            comment: None,
+            encoding: Encoding::Utf8,
+            ..options.clone()
+        };
+        let file = Arc::new(sheet.file);
+        let bytes = Bytes::new(name.into(), Some(sheet.size), Box::new(Arc::clone(&file)), options.encoding)?;
+        let table = Table::new(bytes, None, &options, Limits::USUAL)?;
+        Ok(Table { places: Some(Places::Sheet(file)), remarks: sheet.remarks, ..table })
     }
 
     /// A table from a pipe, whose rows are handed out as they come.
@@ -184,15 +222,28 @@ impl Table {
                 (Input::Text(source, format), header)
             }
             Opening::Parquet if cfg!(feature = "arrow") => return Err(Error::ParquetStream { name }),
-            Opening::Parquet => return Err(Error::NotBuiltIn { name, format: "Parquet" }),
+            Opening::Parquet => return Err(Error::NotBuiltIn { name, format: "Parquet", feature: "arrow" }),
             #[cfg(feature = "arrow")]
             Opening::Arrow => {
                 let (stream, header) = ArrowStream::open(bytes)?;
                 (Input::Arrow(stream), header)
             }
             #[cfg(not(feature = "arrow"))]
-            Opening::Arrow => return Err(Error::NotBuiltIn { name, format: "Arrow" }),
+            Opening::Arrow => return Err(Error::NotBuiltIn { name, format: "Arrow", feature: "arrow" }),
             Opening::Mail => (Input::Mails(Box::new(Mailbox::of_bytes(bytes, None)?)), mailbox::header()),
+            #[cfg(feature = "spreadsheets")]
+            Opening::Spreadsheet if options.encoding == Encoding::Utf8 => {
+                return Table::of_sheet(&name, bytes.into_temporary_file()?, options);
+            }
+            #[cfg(feature = "spreadsheets")]
+            Opening::Spreadsheet => {
+                let what = "a spreadsheet, which says itself what its bytes mean; leave out the encoding";
+                return Err(Error::NotText { name, what });
+            }
+            #[cfg(not(feature = "spreadsheets"))]
+            Opening::Spreadsheet => {
+                return Err(Error::NotBuiltIn { name, format: "a spreadsheet", feature: "spreadsheets" });
+            }
             Opening::Documents if is_archive && options.encoding == Encoding::Utf8 => {
                 (Input::Files(Files::tar(bytes)), vec![CLASS.into(), TEXT.into()])
             }
@@ -212,8 +263,17 @@ impl Table {
             return Err(Error::Empty { name: input.name().into() });
         }
         let (header, renamed) = distinct_names(header);
-        let (options, path) = (*options, None);
-        Ok(Table { input, options, header, path, renamed, kept: Vec::new(), most_rows: None })
+        let (options, remarks) = (options.clone(), Vec::new());
+        Ok(Table {
+            input,
+            options,
+            header,
+            places: None,
+            remarks,
+            renamed,
+            kept: Vec::new(),
+            most_rows: None,
+        })
     }
 
     /// Makes room for what a schema knows of and the beginning of a sparse table happens not to mention; documents
@@ -244,9 +304,10 @@ impl Table {
     fn of_files(files: Files, options: &ReadOptions) -> Table {
         Table {
             input: Input::Files(files),
-            options: *options,
+            options: options.clone(),
             header: vec![CLASS.into(), TEXT.into()],
-            path: None,
+            places: None,
+            remarks: Vec::new(),
             renamed: Vec::new(),
             kept: Vec::new(),
             most_rows: None,
@@ -290,6 +351,11 @@ impl Table {
         &self.renamed
     }
 
+    /// What is to be said of the sheet of a spreadsheet: whether there are others, and what of it was passed over.
+    pub fn remarks(&self) -> &[SheetRemark] {
+        &self.remarks
+    }
+
     /// The columns, and how they are stored.
     pub fn columns(&self) -> Vec<ColumnInfo> {
         self.input.columns(&self.header)
@@ -307,12 +373,12 @@ impl Table {
         }
         let mut sample = self.input.sample(&self.header, rows)?;
         if let Input::Text(source, format) = &self.input
-            && let (Some(path), Some(size), false) = (&self.path, source.size(), source.is_packed())
+            && let (Some(places), Some(size), false) = (&self.places, source.size(), source.is_packed())
             && (sample.rows >= rows || size > Sample::MOST_BYTES as u64)
             && Sample::rows_at_place(rows) > 0
         {
             let latin1 = self.options.encoding == Encoding::Latin1;
-            for piece in pieces(path, size, latin1) {
+            for piece in places.pieces(size, latin1) {
                 format.sample_piece(&piece, &self.header, Sample::rows_at_place(rows), &mut sample);
             }
         }
@@ -434,13 +500,34 @@ fn standard_input() -> Option<File> {
 /// How many bytes are looked at to tell a format.
 const LONG_ENOUGH_TO_TELL: usize = 512;
 
-/// Whole lines from places further in a file, as text. What cannot be read is passed over: it will be met again.
-fn pieces(path: &str, size: u64, latin1: bool) -> impl Iterator<Item = Vec<u8>> {
+impl Places {
+    /// Whole lines from places further in, as text. What cannot be read is passed over: it will be met again.
+    fn pieces(&self, size: u64, latin1: bool) -> Vec<Vec<u8>> {
+        match self {
+            Places::Path(path) => {
+                File::open(path).map_or_else(|_| Vec::new(), |file| pieces(&file, size, latin1))
+            }
+            #[cfg(feature = "spreadsheets")]
+            Places::Sheet(file) => {
+                // Whoever reads it goes on where it was.
+                let mut sheet: &File = file;
+                let Ok(place) = sheet.stream_position() else { return Vec::new() };
+                let pieces = pieces(sheet, size, latin1);
+                match sheet.seek(SeekFrom::Start(place)) {
+                    Ok(_) => pieces,
+                    Err(_) => {
+                        unreachable!("a temporary file can be read at the place at which it was read before")
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn pieces(mut file: &File, size: u64, latin1: bool) -> Vec<Vec<u8>> {
     const BYTES: u64 = 1 << 16;
-    let file = File::open(path);
     let places = 1..=Sample::PLACES as u64;
-    places.filter_map(move |place| {
-        let mut file = file.as_ref().ok()?;
+    let piece = |place| {
         file.seek(SeekFrom::Start(size / (Sample::PLACES as u64 + 1) * place)).ok()?;
         let mut piece = Vec::new();
         file.take(BYTES).read_to_end(&mut piece).ok()?;
@@ -450,7 +537,8 @@ fn pieces(path: &str, size: u64, latin1: bool) -> impl Iterator<Item = Vec<u8>> 
             true => lines.iter().map(|&byte| char::from(byte)).collect::<String>().into_bytes(),
             false => lines.to_vec(),
         })
-    })
+    };
+    places.filter_map(piece).collect()
 }
 
 /// A source of text.
@@ -469,8 +557,11 @@ fn skip_byte_order_mark(source: &mut Source) -> Result<()> {
         (b"\x28\xb5\x2f\xfd", "packed twice; unpack it once"),
         (b"\xfd7zXZ\0", "an xz file; unpack it first"),
         (b"BZh91AY&SY", "a bzip2 file; unpack it first"),
-        (b"PK\x03\x04", "a zip file or a spreadsheet; unpack it or save it as CSV"),
-        (b"\xd0\xcf\x11\xe0", "an old Office document; save it as CSV"),
+        (b"PK\x03\x04", "a zip file or a spreadsheet, and not what it was said to be"),
+        (
+            b"\xd0\xcf\x11\xe0",
+            "an old Office document, or one with a password; save it as .xlsx without one, or as CSV",
+        ),
     ];
     let ahead = source.beginning();
     let known = beginnings.iter().find(|(beginning, _)| ahead.starts_with(beginning)).map(|(_, what)| *what);
@@ -485,7 +576,7 @@ fn skip_byte_order_mark(source: &mut Source) -> Result<()> {
 }
 
 /// The names of a header, the later ones of equal names with a number after them; and which these are.
-fn distinct_names(header: Vec<String>) -> (Vec<String>, Vec<(String, String)>) {
+pub(crate) fn distinct_names(header: Vec<String>) -> (Vec<String>, Vec<(String, String)>) {
     let mut taken: HashSet<String> = header.iter().cloned().collect();
     let mut renamed = Vec::new();
     if taken.len() == header.len() {

@@ -8,7 +8,8 @@ use priory::words::{Dates, Meaning, kind_for};
 use priory::written::{Bins, DateOrder, DatePart, DecimalMark, NumberStyle, PartOfDate, Written};
 use priory::{Column, Kind, Schema, Settings, Statistics};
 
-use crate::error::{Error, shown};
+use crate::counts::sample_of_counts;
+use crate::error::{Error, shown, shown_list};
 use crate::reader::BadValues;
 use crate::table::Table;
 use crate::text::mail_columns;
@@ -66,7 +67,35 @@ impl Understood {
         hints: &Hints,
     ) -> Result<Self, E> {
         check_names(first, hints)?;
-        let sample = Sample::new(first, others, &hints.missing)?;
+        Ok(Understood::of_sample(&Sample::new(first, others, &hints.missing)?, hints)?)
+    }
+
+    /// Understands the columns that some tables of counts are about.
+    ///
+    /// # Errors
+    /// If a table cannot be read or is not one of counts, a column that is spoken of does not exist, the target is a number rather
+    /// than a class, or no columns are left.
+    pub fn of_counts<E: From<Error>>(
+        tables: &mut dyn Iterator<Item = Result<Table, E>>,
+        hints: &Hints,
+    ) -> Result<Self, E> {
+        let (columns, sampled) = sample_of_counts(tables, &hints.target)?;
+        let (names, stored) = columns.into_iter().map(|column| (column.name, column.stored)).unzip();
+        let (missing, places) = (hints.missing.clone(), sampled.places);
+        let sample = Sample { names, stored, columns: sampled.columns, missing, places };
+        for (name, _) in hints.meanings.iter().filter(|(name, _)| name != EVERY_COLUMN) {
+            if !sample.names.contains(name) {
+                let (name, names) = (shown(name), shown_list(&sample.names[1..]));
+                return Err(Error::Columns(format!(
+                    "there are no counts of a column {name}; there are of {names}"
+                ))
+                .into());
+            }
+        }
+        Ok(Understood::of_sample(&sample, hints)?)
+    }
+
+    fn of_sample(sample: &Sample, hints: &Hints) -> Result<Self, Error> {
         let mut understood = Understood {
             schema: Schema {
                 target: hints.target.clone(),
@@ -78,8 +107,8 @@ impl Understood {
             families: BTreeMap::new(),
             decisions: Vec::new(),
         };
-        let habits = habits(&sample, hints, understood.schema.knows_missing_words());
-        understood.schema.bins = target_bins(&sample, hints, &habits)?;
+        let habits = habits(sample, hints, understood.schema.knows_missing_words());
+        understood.schema.bins = target_bins(sample, hints, &habits)?;
         for (i, name) in sample.names.iter().enumerate() {
             if *name == hints.target || Some(name) == hints.weight.as_ref() {
                 continue;
@@ -103,7 +132,7 @@ impl Understood {
             read_as_mail(&mut understood.schema);
         }
         if understood.schema.columns.is_empty() {
-            return Err(Error::Columns("no columns are left to learn from".into()).into());
+            return Err(Error::Columns("no columns are left to learn from".into()));
         }
         Ok(understood)
     }

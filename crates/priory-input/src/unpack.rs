@@ -163,6 +163,24 @@ impl Bytes {
         self.packing.is_some()
     }
 
+    /// All bytes that were not read yet, in a temporary file.
+    #[cfg(feature = "spreadsheets")]
+    pub(crate) fn into_temporary_file(mut self) -> Result<File> {
+        use std::io::{Seek, Write};
+        let failed =
+            |cause| Error::File { name: self.name.clone(), action: "kept in a temporary file", cause };
+        let mut file = tempfile::tempfile().map_err(failed)?;
+        let mut buffer = Vec::new();
+        while self.read_into(&mut buffer, 1 << 20)? > 0 {
+            let failed =
+                |cause| Error::File { name: self.name.clone(), action: "kept in a temporary file", cause };
+            file.write_all(&buffer).map_err(failed)?;
+            buffer.clear();
+        }
+        file.rewind().map_err(|cause| Error::File { name: self.name, action: "read", cause })?;
+        Ok(file)
+    }
+
     /// How many bytes were read from the file, packed as it is.
     pub(crate) fn count(&self) -> u64 {
         self.count.load(Ordering::Relaxed)

@@ -30,13 +30,20 @@ pub(crate) fn judging(choices: &Bound<'_, PyDict>) -> PyResult<Judging> {
     word.parse().map_err(|error| PyValueError::new_err(format!("judge={word:?}: {error}")))
 }
 
-/// What the columns are and what was chosen about them.
+/// What the columns of a table are and what was chosen about them. Its first rows are looked at, and can be read afterwards.
 pub(crate) fn understand(
-    look: &PyTable,
+    look: &mut priory_input::Table,
     target: String,
     weight: Option<String>,
     choices: &Bound<'_, PyDict>,
 ) -> PyResult<(priory::Schema, Settings)> {
+    let hints = hints(target, weight, choices)?;
+    let none = &mut std::iter::empty::<priory_input::Result<priory_input::Table>>();
+    with_choices(Understood::new(look, none, &hints).map_err(of_input)?, choices)
+}
+
+/// What was said about the columns of a table.
+pub(crate) fn hints(target: String, weight: Option<String>, choices: &Bound<'_, PyDict>) -> PyResult<Hints> {
     let wrong = |what: String| PyValueError::new_err(what);
     let kinds: BTreeMap<String, String> = chosen(choices, "kinds")?.unwrap_or_default();
     let meanings = kinds.into_iter().map(|(column, word)| {
@@ -44,7 +51,7 @@ pub(crate) fn understand(
         Ok((column, meaning))
     });
     let missing: Option<Vec<String>> = chosen(choices, "missing")?;
-    let hints = Hints {
+    Ok(Hints {
         target,
         weight,
         missing: missing.unwrap_or_else(|| priory::schema::MISSING_SPELLINGS.map(String::from).to_vec()),
@@ -52,11 +59,16 @@ pub(crate) fn understand(
         bins: meant(choices, "bins", words::bins)?,
         target_is_class: true,
         meanings: meanings.collect::<PyResult<Vec<(String, Meaning)>>>()?,
-    };
+    })
+}
+
+/// What was understood, with what was chosen put over it.
+pub(crate) fn with_choices(
+    understood: Understood,
+    choices: &Bound<'_, PyDict>,
+) -> PyResult<(priory::Schema, Settings)> {
     let mut settings = Settings::default();
     choose(choices, &mut settings)?;
-    let none = &mut std::iter::empty::<priory_input::Result<priory_input::Table>>();
-    let understood = Understood::new(&mut look.open()?, none, &hints).map_err(of_input)?;
     let Understood { mut schema, families, .. } = understood;
     apply_families(&mut schema, &families, &mut settings).map_err(of_input)?;
     let text = text_choices(choices)?.settings().map_err(of_core)?;

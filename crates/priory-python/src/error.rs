@@ -28,6 +28,7 @@ pub(crate) fn of_input(error: priory_input::Error) -> PyErr {
             let name = column.trim_matches('`');
             PyValueError::new_err(format!("{error}; kinds={{{name:?}: \"ignore\"}} leaves it out"))
         }
+        Error::EmptySheet { .. } => PyValueError::new_err(format!("{error}; sheet= names another")),
         Error::NumberTarget { .. } => PyValueError::new_err(format!("{error}; bins=4 cuts it into four")),
         Error::Use { name, cause } if name.is_empty() => of_core(cause),
         other => PyValueError::new_err(other.to_string()),

@@ -29,7 +29,7 @@ pub(crate) fn evaluate(
     let judging = judging(choices)?.in_the_end();
     let open = Opener::new(open, Spellings::new());
     let look = open.open.bind(py).call0()?;
-    let (schema, settings) = understand(look.cast::<PyTable>()?.get(), target, weight, choices)?;
+    let (schema, settings) = understand(&mut look.cast::<PyTable>()?.get().open()?, target, weight, choices)?;
     drop(look);
     let test = test.map(|test| Opener::new(test, Spellings::new()));
     let done = interruptible(py, |work| {

@@ -72,6 +72,14 @@ pub(crate) fn quick_or_interruptible<R: Send>(
     if rows.is_none_or(|rows| rows > FEW) {
         return interruptible(py, work);
     }
+    on_this_thread(py, work)
+}
+
+/// Does work on the thread that asks and on no other, and looks for no Ctrl-C.
+pub(crate) fn on_this_thread<R: Send>(
+    py: Python<'_>,
+    work: impl FnOnce(&Work<'_>) -> priory_input::Result<R> + Send,
+) -> PyResult<R> {
     let interruption = Interruption::default();
     py.detach(|| work(&Work { threads: 1, watch: &interruption })).map_err(of_input)
 }

@@ -5,14 +5,17 @@
 mod answers;
 mod arrays;
 mod choices;
+mod counts;
 mod error;
 mod evaluate;
 mod few;
 mod interrupt;
 mod matrix;
 mod model;
+mod parts;
 mod scores;
 mod shared;
+mod sheet;
 mod table;
 mod work;
 
@@ -24,6 +27,8 @@ mod _priory {
     #[pymodule_export]
     use crate::choices::choice_names;
     #[pymodule_export]
+    use crate::counts::{Counts, Queries};
+    #[pymodule_export]
     use crate::evaluate::evaluate;
     #[pymodule_export]
     use crate::few::FewRows;
@@ -34,7 +39,14 @@ mod _priory {
     #[pymodule_export]
     use crate::model::{Learnt, Snapshot, write_text};
     #[pymodule_export]
+    use crate::parts::{
+        PartSum, columns_of_part, evaluate_part, learn_first_part, learn_part, merge_evaluations,
+        report_of_evaluations, schema_of,
+    };
+    #[pymodule_export]
     use crate::scores::{CodeScorer, GaussianScorer, LinearScorer};
+    #[pymodule_export]
+    use crate::sheet::read_sheet;
     #[pymodule_export]
     use crate::table::{Column, PyTable};
     #[pymodule_export]

@@ -1,15 +1,16 @@
 //! The model that takes a table as it is.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArray3, PyArrayMethods};
 use priory::decide::Decision;
-use priory::plot::{Detail, Subject, svg};
+use priory::plot::{Detail, Points, Subject, svg};
 use priory::report::{Summary, TOP_TOKENS};
-use priory::{Kind, Model, Statistics};
-use priory_input::{Purpose, WholeNumbers, Work, store};
+use priory::{Batch, Explanation, Kind, Model, Statistics};
+use priory_input::{Purpose, Reader, Turn, WholeNumbers, Work, store};
 use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -20,6 +21,7 @@ use crate::choices::{choose, chosen, decide, judging, understand};
 use crate::error::{of_core, of_input};
 use crate::few::FewRows;
 use crate::interrupt::{Opener, interruptible, quick_or_interruptible};
+use crate::parts::{AGEING, spelling_word};
 use crate::scores::Wanted;
 use crate::shared::Shared;
 use crate::table::{PyTable, Spellings};
@@ -95,22 +97,15 @@ impl Learnt {
         choices: &Bound<'_, PyDict>,
     ) -> PyResult<Self> {
         let judging = judging(choices)?;
-        let (schema, settings) = understand(look, target, weight, choices)?;
+        let (schema, settings) = understand(&mut look.open()?, target, weight, choices)?;
         let mut empty = judging.start(&schema);
         if let Some(rows) = chosen(choices, "half_life")? {
             empty.set_half_life(rows).map_err(of_core)?;
         }
         let table = table.open()?;
-        let (mut statistics, _) = interruptible(py, |work| work.learn(table, &empty))?;
-        py.detach(|| statistics.settle());
+        let (statistics, _) = interruptible(py, |work| work.learn(table, &empty))?;
         let mut learnt = priory::Learnt::new(statistics, settings);
-        py.detach(|| {
-            if learnt.judge(judging, threads())?.is_none() && judging != priory::judgement::Judging::Later {
-                learnt.statistics.drop_neighbours();
-            }
-            Ok(())
-        })
-        .map_err(of_core)?;
+        py.detach(|| learnt.conclude(judging, threads())).map_err(of_core)?;
         Learnt::concluded(py, learnt)
     }
 
@@ -186,6 +181,14 @@ impl Learnt {
         self.change_learnt(py, |learnt| learnt.merge(&other.0.learnt))
     }
 
+    /// Learns the rows that another has learnt from an [empty part](Snapshot::empty_part) of this. A judgement stays.
+    fn merge_rows(&self, py: Python<'_>, other: &Snapshot) -> PyResult<()> {
+        self.change(py, |statistics| {
+            statistics.merge(&other.0.learnt.statistics)?;
+            statistics.check_size()
+        })
+    }
+
     /// Forgets everything that another has learnt.
     fn subtract(&self, py: Python<'_>, other: &Snapshot) -> PyResult<()> {
         self.change(py, |statistics| statistics.subtract(&other.0.learnt.statistics))
@@ -213,12 +216,12 @@ impl Learnt {
 }
 
 impl Learnt {
-    fn new(learnt: priory::Learnt) -> Self {
+    pub(crate) fn new(learnt: priory::Learnt) -> Self {
         Learnt(Shared::new(State::new(learnt)))
     }
 
     /// The same, if a model follows from it.
-    fn concluded(py: Python<'_>, learnt: priory::Learnt) -> PyResult<Self> {
+    pub(crate) fn concluded(py: Python<'_>, learnt: priory::Learnt) -> PyResult<Self> {
         let learnt = Learnt::new(learnt);
         let state = learnt.0.now(py);
         py.detach(|| state.model().map(|_| ())).map_err(of_core)?;
@@ -252,6 +255,12 @@ impl Learnt {
 #[pyclass(module = "priory._priory", frozen)]
 pub(crate) struct Snapshot(Arc<State>);
 
+impl Snapshot {
+    pub(crate) fn learnt(&self) -> &priory::Learnt {
+        &self.0.learnt
+    }
+}
+
 #[pymethods]
 impl Snapshot {
     /// The same number for the same state of the same model, and for no other.
@@ -271,6 +280,23 @@ impl Snapshot {
     /// The same once more, to learn more without changing the other.
     fn copied(&self) -> Learnt {
         Learnt::new(self.0.learnt.clone())
+    }
+
+    /// Nothing learnt yet, as bytes: what is learnt from there on can be merged with this.
+    fn empty_part<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        if self.0.learnt.statistics.half_life().is_some() {
+            return Err(PyValueError::new_err(AGEING));
+        }
+        Ok(PyBytes::new(py, &self.0.learnt.empty_like().to_bytes()))
+    }
+
+    /// How the columns of categories spell whole numbers, where that is known.
+    fn spellings(&self) -> BTreeMap<String, &'static str> {
+        self.0
+            .spellings()
+            .iter()
+            .map(|(column, &spelling)| (column.clone(), spelling_word(spelling)))
+            .collect()
     }
 
     /// The classes, in canonical order, and their weights.
@@ -307,13 +333,26 @@ impl Snapshot {
     }
 
     /// A picture of a column, of two against each other, or of all if none is named, as SVG.
-    fn plot(&self, py: Python<'_>, columns: Vec<String>) -> PyResult<String> {
-        let subject = Subject::new(&self.0.learnt, self.model(py)?).map_err(of_core)?;
+    /// Rows with their classes are points over a map of two columns.
+    #[pyo3(signature = (columns, rows=None))]
+    fn plot(&self, py: Python<'_>, columns: Vec<String>, rows: Option<&PyTable>) -> PyResult<String> {
+        let model = self.model(py)?;
+        let subject = Subject::new(&self.0.learnt, model).map_err(of_core)?;
         let picture = match columns.as_slice() {
             [] => subject.ranked().and_then(|ranked| subject.all(&ranked, Detail::PANEL)),
             columns => subject.one(columns, Detail::PAGE),
         };
-        Ok(svg::draw(&picture.map_err(of_core)?))
+        let mut picture = picture.map_err(of_core)?;
+        if let Some(rows) = rows {
+            let mut points = Points::new(model, &columns).map_err(of_core)?;
+            let mut batches = self.open(rows)?.batches(model.schema(), Purpose::Testing).map_err(of_input)?;
+            let mut batch = batches.reader().empty_batch();
+            while batches.read(&mut batch).map_err(of_input)? {
+                points.add(&batch);
+            }
+            picture.add_points(points.kept().0);
+        }
+        Ok(svg::draw(&picture))
     }
 
     /// P(class), in the order of the classes.
@@ -444,33 +483,22 @@ impl Snapshot {
     )> {
         let model = self.model(py)?;
         let reader = self.open(table)?.reader(model.schema(), Purpose::Scoring).map_err(of_input)?;
-        let found = Mutex::new(Contributions::default());
-        let full = AtomicBool::new(false);
+        let mut found = Contributions::default();
+        let mut is_full = false;
         let done = quick_or_interruptible(py, rows, |work| {
-            // One thread, so that the rows stay in their order.
-            let work = Work { threads: 1, ..*work };
-            work.fold(
-                &reader,
-                || (),
-                |(), batch, _| {
-                    let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
-                    for row in 0..batch.rows {
-                        if found.add(&model.explain(batch, row)?, rows).is_err() {
-                            full.store(true, Ordering::Relaxed);
-                            return Err(priory_input::Error::Stopped);
-                        }
-                    }
-                    Ok(())
-                },
-            )
+            explain_in_order(work, &reader, model, |explanation| {
+                found.add(&explanation, rows).map_err(|_| {
+                    is_full = true;
+                    priory_input::Error::Stopped
+                })
+            })
         });
-        if full.into_inner() {
+        if is_full {
             return Err(PyMemoryError::new_err(
                 "what every feature of every row adds to every class does not fit into memory; explain fewer rows at a time",
             ));
         }
         done?;
-        let found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
         let classes = model.classes().len();
         let rows = found.log_joints.len() / classes;
         Ok((
@@ -486,24 +514,15 @@ impl Snapshot {
     fn explain_words(&self, py: Python<'_>, table: &PyTable) -> PyResult<String> {
         let model = self.model(py)?;
         let reader = self.open(table)?.reader(model.schema(), Purpose::Scoring).map_err(of_input)?;
-        let found = Mutex::new(Vec::new());
+        let mut found = Vec::new();
         interruptible(py, |work| {
-            // One thread, so that the rows stay in their order.
-            let work = Work { threads: 1, ..*work };
-            work.fold(
-                &reader,
-                || (),
-                |(), batch, _| {
-                    let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
-                    for row in 0..batch.rows {
-                        let contributions = model.explain(batch, row)?.contributions.into_iter();
-                        found.push(contributions.filter_map(|of| of.tokens).collect::<Vec<_>>());
-                    }
-                    Ok(())
-                },
-            )
+            explain_in_order(work, &reader, model, |explanation| {
+                let contributions = explanation.contributions.into_iter();
+                found.push(contributions.filter_map(|of| of.tokens).collect::<Vec<_>>());
+                Ok(())
+            })
         })?;
-        json(&found.into_inner().unwrap_or_else(PoisonError::into_inner))
+        json(&found)
     }
 
     /// What was counted and what follows from it, as JSON, with this many of the most telling tokens of each class.
@@ -538,6 +557,23 @@ impl Snapshot {
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         py.detach(|| store::replace_file(path, &self.0.learnt.to_bytes())).map_err(of_input)
     }
+}
+
+/// Explains every row of a table, one after the other.
+fn explain_in_order(
+    work: &Work<'_>,
+    reader: &Reader,
+    model: &Model,
+    each: impl FnMut(Explanation) -> priory_input::Result<()> + Send,
+) -> priory_input::Result<()> {
+    let each = Mutex::new(each);
+    // One thread, so that the rows stay in their order.
+    let work = Work { threads: 1, ..*work };
+    let explain = |(): &mut (), batch: &Batch, _: &Turn<'_>| {
+        let mut each = each.lock().unwrap_or_else(PoisonError::into_inner);
+        (0..batch.rows).try_for_each(|row| each(model.explain(batch, row)?))
+    };
+    work.fold(reader, || (), explain).map(|_| ())
 }
 
 impl Snapshot {

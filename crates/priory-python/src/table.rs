@@ -175,12 +175,18 @@ impl PyTable {
 
     /// The same, with whole numbers in these columns spelt as the model knows them.
     pub(crate) fn open_spelt(&self, spellings: &Spellings) -> PyResult<priory_input::Table> {
+        self.spell(spellings)?;
+        self.open()
+    }
+
+    /// Spells whole numbers in these columns as a model knows them.
+    pub(crate) fn spell(&self, spellings: &Spellings) -> PyResult<()> {
         if !spellings.is_empty() {
             let (schema, batches) = self.take()?;
             *self.inner.lock().unwrap_or_else(PoisonError::into_inner) =
                 Some(spelt(schema, batches, spellings));
         }
-        self.open()
+        Ok(())
     }
 
     /// The same, under another name.

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score, precision_recall_curve, roc_auc_score, roc_curve
-from test_model import mixed, program  # noqa: F401  (a fixture)
+from command_line import program  # noqa: F401  (a fixture)
+from test_model import mixed
 
 from priory import NaiveBayes, TextNB
 

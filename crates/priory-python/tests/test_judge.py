@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.metrics import log_loss
-from test_model import program  # noqa: F401  (a fixture)
+from command_line import program  # noqa: F401  (a fixture)
 
 from priory import NaiveBayes, TextNB
 

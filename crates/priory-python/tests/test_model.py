@@ -2,14 +2,12 @@
 
 import copy
 import json
-import os
 import pickle
-import subprocess
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from command_line import PROJECT, program  # noqa: F401  (a fixture)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
@@ -20,8 +18,6 @@ from sklearn.preprocessing import StandardScaler
 
 import priory
 from priory import NaiveBayes
-
-PROJECT = Path(__file__).parents[3]
 
 
 def tennis():
@@ -183,8 +179,12 @@ def test_pictures_are_those_of_the_command_line(tmp_path, program):
     for columns, said in [(["e"], "no column `e`"), (["a", "a"], "against itself")]:
         with pytest.raises(ValueError, match=said):
             model.plot(*columns)
-    with pytest.raises(ValueError, match="of text there is no picture"):
-        priory.TextNB().fit(["one two", "three"], [0, 1]).plot()
+    with_points = str(model.plot("c", "d", points=(X, y)))
+    assert with_points.count("stroke-linecap:round") == 3 and with_points.count("h0") == 150
+    with pytest.raises(ValueError, match="points are drawn in the plane of two columns"):
+        model.plot("c", points=(X, y))
+    words = priory.TextNB().fit(["one two", "three"], [0, 1]).plot()
+    assert all(f">{word}</text>" in str(words) for word in ("one", "two", "three"))
     with pytest.raises(OSError):
         model.plot("a").save(tmp_path / "nowhere" / "a.svg")
 
@@ -198,25 +198,6 @@ def test_pickle_goes_through_the_file():
         other.partial_fit(X, y)
         assert other != model
     assert not hasattr(clone(model), "_learnt")
-
-
-@pytest.fixture
-def program():
-    """The command line, if it was built."""
-    named = os.environ.get("PRIORY")
-    target = PROJECT / os.environ.get("CARGO_TARGET_DIR", "target")
-    built = [target / profile / "priory" for profile in ("debug", "release")]
-    built = sorted((place for place in built if place.exists()), key=lambda place: place.stat().st_mtime)
-    found = named or (built[-1] if built else None)
-    if found is None:
-        pytest.skip("the command line was not built")
-
-    def run(*arguments):
-        done = subprocess.run([str(found), *map(str, arguments)], capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr
-        return done.stdout
-
-    return run
 
 
 @pytest.mark.parametrize("weighted", [False, True])

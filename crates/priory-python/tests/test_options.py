@@ -7,7 +7,8 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from test_model import mixed, program  # noqa: F401  (a fixture)
+from command_line import program  # noqa: F401  (a fixture)
+from test_model import mixed
 
 from priory import NaiveBayes, TextNB, _priory
 
@@ -24,7 +25,7 @@ OTHERWISE = {
 }
 ARGUMENTS = {"target": "y", "weight": "sample_weight"}
 FOR_FILES = {
-    *{"schema", "delimiter", "comment", "no-header", "encoding", "input-format", "columns", "documents", "document", "class"},
+    *{"schema", "delimiter", "comment", "no-header", "encoding", "input-format", "columns", "sheet", "documents", "document", "class"},
     *{"output", "format", "reliability", "threads", "help", "version", "dry-run"},
 }
 
@@ -40,7 +41,7 @@ def flags(program, command):  # noqa: F811
 @pytest.mark.parametrize(
     "command, methods",
     [
-        ("train", [NaiveBayes, NaiveBayes.fit]),
+        ("train", [NaiveBayes, NaiveBayes.fit, NaiveBayes.fit_counts]),
         ("evaluate", [NaiveBayes, NaiveBayes.evaluate]),
         ("learn", [NaiveBayes, NaiveBayes.partial_fit]),
         ("forget", [NaiveBayes, NaiveBayes.forget]),

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import priory
+import priory.sql
 
 STUBS = Path(priory.__file__).with_suffix(".pyi")
 CLASSES = {node.name: node for node in ast.parse(STUBS.read_text()).body if isinstance(node, ast.ClassDef)}
@@ -34,7 +35,7 @@ def test_parameters_and_methods(name):
         if is_property:
             continue
         found = inspect.signature(getattr(real, method)).parameters
-        found = [parameter for parameter in found if parameter not in ("self", "choices")]
+        found = [parameter for parameter in found if parameter not in ("self", "choices", "parameters")]
         assert names == found, method
     defaults = [ast.literal_eval(default) for default in methods["__init__"].args.kw_defaults + methods["__init__"].args.defaults]
     assert defaults == [p.default for p in inspect.signature(real).parameters.values()]
@@ -42,3 +43,9 @@ def test_parameters_and_methods(name):
     inherited = {"get_params", "set_params", "score", "get_metadata_routing", "fit_transform", "set_output", "get_feature_names_out"}
     inherited |= {method for method in public if method.startswith("set_") and method.endswith("_request")}
     assert public - inherited <= set(methods)
+
+
+def test_sql():
+    stub = next(node for node in ast.parse(STUBS.with_name("sql.pyi").read_text()).body if isinstance(node, ast.FunctionDef))
+    names = [argument.arg for argument in stub.args.args + stub.args.kwonlyargs]
+    assert [*names, "options"] == list(inspect.signature(priory.sql.fit).parameters)

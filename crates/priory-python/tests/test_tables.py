@@ -1,6 +1,7 @@
 """DataFrames with everything that they may hold: the right answer, or one clear error that names the column."""
 
 import datetime
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -9,6 +10,7 @@ import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 
+import priory
 from priory import NaiveBayes
 
 ROWS = 40
@@ -215,3 +217,30 @@ def test_numbers_are_cut_into_classes():
     assert len(model.classes_) == 4 and model.classes_[0].startswith("1: below ")
     assert (model.class_count_ == ROWS / 4).all()
     assert set(model.predict(X)) <= set(model.classes_)
+
+
+SHEETS = Path(__file__).resolve().parents[3] / "testdata" / "spreadsheets"
+
+
+@pytest.mark.parametrize("book", ["orders.xlsx", "hidden-first.ods"])
+def test_sheets_of_spreadsheets_are_tables(book, tmp_path):
+    with pytest.warns(UserWarning, match="sheet= names another"):
+        X = priory.read_spreadsheet(SHEETS / book)
+    plain = pd.read_csv(SHEETS / "orders.csv", dtype=str, keep_default_na=False)
+    assert list(X) == list(plain.columns)
+    assert X["city"] == plain["city"].tolist()
+    assert X["discount"][3] is None and X["balance"][3] == "#N/A"
+    y = X.pop("class")
+    model = NaiveBayes().fit(X, y)
+    other = NaiveBayes().fit(plain.drop(columns="class"), plain["class"])
+    assert model.predict_proba(X).tobytes() == other.predict_proba(plain).tobytes()
+    assert model.kinds_["ordered"] == other.kinds_["ordered"] == "number"
+    frame = pd.DataFrame(priory.read_spreadsheet(SHEETS / book, sheet="Prices"))
+    assert list(frame.columns) == ["pieces", "class"] and len(frame) == 30
+    pd.testing.assert_frame_equal(pd.DataFrame(priory.read_spreadsheet(str(SHEETS / book), sheet=3)), frame)
+    with pytest.raises(ValueError, match="there is no sheet `Costs`; the workbook has "):
+        priory.read_spreadsheet(SHEETS / book, sheet="Costs")
+    with pytest.raises(FileNotFoundError):
+        priory.read_spreadsheet(tmp_path / "none.xlsx")
+    with pytest.raises(ValueError, match="this is no spreadsheet in .xlsx or .ods"):
+        priory.read_spreadsheet(SHEETS / "orders.csv")

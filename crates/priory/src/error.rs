@@ -1,5 +1,7 @@
 //! What can go wrong between a batch and a report.
 
+use crate::schema::Kind;
+
 /// One enum for the whole library; every variant says where, what was found and what was expected.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -61,6 +63,31 @@ pub enum Error {
         row: u64,
         /// What is wrong with it.
         what: &'static str,
+    },
+    /// A column of which more is counted than how often each value occurs, so that its rows have to be read.
+    #[error(
+        "the column `{column}` {}; its rows have to be read, or it has to be left out",
+        if *kind == Kind::Text { "is text, which nobody divides into tokens as it is done here" } else { "is counted together with others, which counts of each by itself do not tell" }
+    )]
+    NotByValue {
+        /// The column.
+        column: String,
+        /// What it is.
+        kind: Kind,
+    },
+    /// The counts of a column do not go with what a class weighs.
+    #[error(
+        "the counts of the column `{column}` add up to {counted} in the class `{class}`, which weighs {weight}"
+    )]
+    ColumnTotal {
+        /// The column.
+        column: String,
+        /// The class.
+        class: String,
+        /// What its values weigh together, missing ones included as far as they were counted.
+        counted: f64,
+        /// What the class weighs.
+        weight: f64,
     },
     /// A batch does not have the columns that the schema lists.
     #[error("the batch has {found} columns, the schema {expected}")]
@@ -219,9 +246,6 @@ pub enum Error {
     /// There is no picture of what was asked for.
     #[error("{0}")]
     NoPicture(String),
-    /// What was asked for is text, of which there is no picture.
-    #[error("{0}")]
-    NoPictureOfText(String),
     /// A column was counted, but is not among those that were selected.
     #[error("the column `{column}` is counted but not used")]
     NotUsed {

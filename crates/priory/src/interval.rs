@@ -25,6 +25,10 @@
 //! taken off z(k) before anything else, or intervals of few rows would lie too far to one side. The weights of a judgement were fitted
 //! to what the scores are, and nothing is taken off.
 //!
+//! n rows do not tell a probability below 1 / (n + 2) from nothing, and a judged model does not try: its targets and its clouds are held
+//! that far from certain, so that its log-odds are too small by far where the classes are far apart. An end of its intervals that
+//! is no farther from certain than that is certain itself.
+//!
 //! That the model is right, that is, that columns are independent given the class or weighed as they should be, is taken for
 //! granted.
 
@@ -175,8 +179,9 @@ impl<'a> Intervals<'a> {
                     }
                 }
                 let (low, high) = ends(odds, quantile * libm::sqrt(variance));
-                interval.low.push(low.min(p));
-                interval.high.push(high.max(p));
+                let doubt = self.judged.as_ref().map_or(0.0, |judged| judged.doubt);
+                interval.low.push(if low < doubt { 0.0 } else { low.min(p) });
+                interval.high.push(if high > 1.0 - doubt { 1.0 } else { high.max(p) });
             }
         }
     }

@@ -57,6 +57,12 @@ impl Learnt {
         Learnt::new(Statistics::empty(schema), settings)
     }
 
+    /// Nothing learnt yet, of the same table and under the same settings: what is learnt from there on, on another machine for
+    /// instance, can be added to these [statistics](Statistics::merge), of which a judgement stays the same. Rows do not age there.
+    pub fn empty_like(&self) -> Self {
+        Learnt::new(self.statistics.empty_like(), self.settings.clone())
+    }
+
     /// Reads a model file. Only a little of the file is in memory at a time, beside what it holds.
     ///
     /// # Errors
@@ -152,7 +158,8 @@ impl Learnt {
 
     /// Judges how much what the columns say is worth, if that is wanted and sensible, by a sample of the rows that were learnt:
     /// the statistics must have [kept](Statistics::keep_rows) one, which is let go unless it is needed
-    /// [later](Judging::Later). Returns how far the judgement goes. The result does not depend on the number of threads.
+    /// [later](Judging::Later). Returns how far the judgement goes: not as far as was asked for where what the columns say together
+    /// would take too much memory. The result does not depend on the number of threads.
     ///
     /// ```
     /// use priory::judgement::{Judging, Tier};
@@ -194,8 +201,23 @@ impl Learnt {
         let (on_grid, judgement) = judged(&self.statistics, &self.settings, tier, *sample, threads)?;
         self.statistics.on_grid = Some(Box::new(on_grid));
         let (rows, fingerprint) = (self.statistics.rows(), self.fingerprint());
+        let tier = judgement.tier;
         self.judgement = Some(Judgement { rows, fingerprint, ..judgement });
         Ok(Some(tier))
+    }
+
+    /// Ends training: brings what was counted into its final order, [judges](Self::judge) it, and lets go of what only a judgement
+    /// would have needed.
+    ///
+    /// # Errors
+    /// As for [`judge`](Self::judge).
+    pub fn conclude(&mut self, judging: Judging, threads: usize) -> Result<Option<Tier>> {
+        self.statistics.settle();
+        let tier = self.judge(judging, threads)?;
+        if tier.is_none() && judging != Judging::Later {
+            self.statistics.drop_neighbours();
+        }
+        Ok(tier)
     }
 
     /// Judges anew, by all rows that were learnt: `rows` are statistics of just these, which have

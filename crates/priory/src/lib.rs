@@ -86,7 +86,7 @@
 //! | [`schema`], [`batch`], [`vocabulary`] | what the columns are; rows, stored column by column; names and their ids |
 //! | [`infer`], [`text`] | what a column probably is, from its first rows; what a token is |
 //! | [`written`] | numbers as people write them |
-//! | [`statistics`] | the sums: observe, forget, merge, estimate |
+//! | [`statistics`], [`counts`] | the sums: observe, forget, merge, estimate; the same from columns that were counted one by one |
 //! | [`settings`], [`words`] | what can be chosen, and the words for it on the command line and in Python |
 //! | [`posterior`] | scores and probabilities |
 //! | [`decide`], [`shares`] | which class to answer, given what mistakes cost; the shares of the classes in rows without any |
@@ -105,6 +105,7 @@ pub mod vocabulary;
 pub mod written;
 
 // then the way from rows to probabilities,
+pub mod counts;
 mod decay;
 mod forget;
 pub mod statistics;

@@ -504,7 +504,7 @@ impl Statistics {
         Ok(())
     }
 
-    fn check_class_count(&self, classes: usize) -> Result<()> {
+    pub(crate) fn check_class_count(&self, classes: usize) -> Result<()> {
         if classes > MOST_CLASSES {
             return Err(Error::TooManyClasses { target: self.schema.target.clone(), limit: MOST_CLASSES });
         }
@@ -512,7 +512,12 @@ impl Statistics {
     }
 
     /// Refuses a column before its counts take all memory. A joint table has a bound of its own.
-    fn check_value_count(&self, factor: &FamilyStatistics, more: &Vocabulary, classes: usize) -> Result<()> {
+    pub(crate) fn check_value_count(
+        &self,
+        factor: &FamilyStatistics,
+        more: &Vocabulary,
+        classes: usize,
+    ) -> Result<()> {
         let FamilyStatistics::Category(column, category) = factor else { return Ok(()) };
         let fits = |values: usize| values.saturating_mul(classes) <= MOST_COUNTS;
         // Whether a value is new need not be asked as long as it does not matter.

@@ -93,6 +93,11 @@ impl Tally {
         }
     }
 
+    /// Adds an exact weight to one cell.
+    pub(crate) fn add_exact(&mut self, row: usize, class: usize, weight: &ExactSum) {
+        weight.canonical_terms().into_iter().for_each(|term| self.add(row, class, term));
+    }
+
     #[cold]
     fn add_residue(&mut self, row: usize, class: usize, error: f64) {
         self.residue.entry((row, class)).or_default().add(error);

@@ -342,16 +342,44 @@ fn intervals_of_plain_models_cover_the_truth() {
     }
 }
 
-/// The shrinkage of a judgement is no part of the intervals: they are honest where it is small, and too narrow where bins of numbers
-/// hold few rows.
+/// What is counted varies, and so do the weights; what so many rows cannot tell from certain may be certain.
 #[test]
-fn intervals_of_judged_models_cover_the_truth_where_rows_are_many() {
+fn intervals_of_judged_models_cover_the_truth() {
     let full = Some(Tier::Full);
     for (copies, rows) in [(0, 400), (2, 400)] {
         let world = |dice: &mut Dice| World { copies, ..World::of_values(dice, 2, 3, 3) };
         let covered = coverage(&Settings::default(), 30, rows, full, world);
         assert!((0.83..0.98).contains(&covered), "{covered} with {copies} copies");
     }
-    let covered = coverage(&Settings::default(), 10, 1_000, full, |dice| World::of_numbers(dice, 2, 3));
-    assert!((0.7..0.95).contains(&covered), "{covered} with numbers");
+    for (columns, rows) in [(2, 300), (5, 300), (3, 1_000)] {
+        let world = |dice: &mut Dice| World::of_numbers(dice, 2, columns);
+        let covered = coverage(&Settings::default(), 12, rows, full, world);
+        assert!((0.88..0.99).contains(&covered), "{covered} with {columns} numbers and {rows} rows");
+    }
+}
+
+#[test]
+fn an_end_that_rows_cannot_tell_from_certain_is_certain() {
+    let mut dice = Dice(21);
+    // Two classes that are ten deviations apart.
+    let world =
+        World { prior: vec![0.5; 2], columns: vec![Law::Normal(vec![(0.0, 1.0), (10.0, 1.0)])], copies: 0 };
+    let mut learnt = Learnt::empty(&world.schema(), Settings::default());
+    learnt.statistics.keep_rows();
+    learnt.learn(&world.draw(&mut dice, 200).0).unwrap();
+    learnt.judge(Judging::Tier(Tier::Full), 1).unwrap();
+    let mut asked = Batch::new(&world.schema());
+    for x in [0.0, 5.0, 10.0] {
+        asked.push(None, 1.0, &[Value::Number(x)]).unwrap();
+    }
+    let (posterior, interval) = interval(&learnt, &asked, 0.9);
+    for (row, class) in [(0, 0), (2, 1)] {
+        assert!(posterior.row(row)[class] < 1.0);
+        assert_eq!((interval.high(row)[class], interval.low(row)[1 - class]), (1.0, 0.0));
+    }
+    // A plain model knows what it has assumed, and takes itself at its word.
+    let mut plain = learnt.clone();
+    plain.drop_judgement();
+    let (_, interval) = self::interval(&plain, &asked, 0.9);
+    assert!(interval.low(0)[1] > 0.0);
 }

@@ -288,7 +288,7 @@ fn columns_that_repeat_each_other_share_their_weight() {
     let columns = (0..50).map(|i| Column::new(format!("x{i}"), Kind::Number)).collect();
     let schema = Schema::new("class", columns).unwrap();
     let single = Schema::new("class", vec![Column::new("x", Kind::Number)]).unwrap();
-    let posterior = |schema: &Schema| {
+    let judged = |schema: &Schema, tier: Tier| {
         let mut batch = Batch::new(schema);
         for (class, [x, _], ..) in rows(8, 400, 2) {
             let values = vec![Value::Number(x); schema.columns.len()];
@@ -296,12 +296,23 @@ fn columns_that_repeat_each_other_share_their_weight() {
         }
         let mut learnt = Learnt::new(Judging::Auto.start(schema), Settings::default());
         learnt.learn(&batch).unwrap();
-        learnt.judge(Judging::Tier(Tier::Weights), 1).unwrap();
+        learnt.judge(Judging::Tier(tier), 1).unwrap();
         let posterior = learnt.estimate().unwrap().score(&batch).unwrap().normalize();
-        (0..batch.rows).map(|row| posterior.row(row)[0]).collect::<Vec<f64>>()
+        let posterior = (0..batch.rows).map(|row| posterior.row(row)[0]).collect::<Vec<f64>>();
+        (posterior, learnt.judgement().unwrap().columns)
     };
-    for (many, one) in posterior(&schema).iter().zip(posterior(&single)) {
-        assert!((many - one).abs() < 0.02, "{many} instead of {one}");
+    for tier in TIERS {
+        let ((of_many, weights), (of_one, whole)) = (judged(&schema, tier), judged(&single, tier));
+        for (many, one) in of_many.iter().zip(of_one) {
+            assert!((many - one).abs() < 0.005, "{tier:?}: {many} instead of {one}");
+        }
+        let share = whole[0].alone / 50.0;
+        for of_column in &weights {
+            assert!(
+                (of_column.alone / share - 1.0).abs() < 0.02,
+                "{tier:?}: {of_column:?} instead of {share}"
+            );
+        }
     }
 }
 
@@ -367,6 +378,27 @@ fn thousands_of_columns_are_judged() {
         batch.push(Some(&format!("c{class}")), 1.0, &values).unwrap();
     }
     assert_eq!(judged_automatically(&schema, &batch), Some(Tier::Full));
+}
+
+#[test]
+fn what_there_is_no_room_for_is_said() {
+    let wide = |columns: usize, classes: usize, rows: usize| {
+        let columns = (0..columns).map(|i| Column::new(format!("x{i}"), Kind::Number)).collect();
+        let schema = Schema::new("class", columns).unwrap();
+        let (mut batch, mut next) = (Batch::new(&schema), random(26));
+        for row in 0..rows {
+            let values: Vec<Value<'_>> = schema.columns.iter().map(|_| Value::Number(next())).collect();
+            batch.push(Some(&format!("c{}", row % classes)), 1.0, &values).unwrap();
+        }
+        let mut learnt = Learnt::new(Judging::Auto.start(&schema), Settings::default());
+        learnt.learn(&batch).unwrap();
+        let tier = learnt.judge(Judging::Tier(Tier::Full), 2).unwrap();
+        (tier, learnt.judgement().unwrap().left_out)
+    };
+    assert_eq!(wide(89, 2, 60), (Some(Tier::Full), 0));
+    assert_eq!(wide(90, 2, 60), (Some(Tier::Full), 30));
+    // Pairs of 60 columns in five codes each have 44,250 cells for each class.
+    assert_eq!(wide(90, 400, 800), (Some(Tier::Weights), 90));
 }
 
 #[test]

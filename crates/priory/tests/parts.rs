@@ -68,6 +68,59 @@ fn a_part_without_its_rows_cannot_be_judged() {
     assert_eq!(error.to_string(), "no sample of the rows was kept, and a judgement needs one");
 }
 
+/// Of very many words, some parts count pairs of neighbours and others have let go of theirs.
+#[test]
+fn parts_that_have_let_go_of_pairs_of_words_are_judged_by_their_rows() {
+    let (mut schema, tier) = (schema(), Judging::Tier(Tier::Weights));
+    tier.prepare(&mut schema, &Settings::default());
+    assert!(schema.has_neighbours());
+    let learn = |rows: std::ops::Range<u16>, lets_go: bool| {
+        let mut learnt = Learnt::new(tier.start(&schema), Settings::default());
+        for row in rows {
+            let words = [format!("w{}", row % 5), format!("w{}", row % 7)];
+            let pair = words.join(" ");
+            let tokens = [words[0].as_str(), words[1].as_str(), pair.as_str(), "!"];
+            let mut batch = Batch::new(&schema);
+            let values = [Value::Number(f64::from(row % 9)), Value::Category("v"), Value::Text(&tokens)];
+            batch.push(Some(&format!("c{}", row % 2)), 1.0, &values).unwrap();
+            learnt.learn(&batch).unwrap();
+            if lets_go {
+                learnt.statistics.drop_neighbours();
+            }
+        }
+        learnt
+    };
+    let mut whole = learn(0..200, true);
+    whole.judge(tier, 1).unwrap();
+    let parts =
+        [learn(0..70, false), learn(70..150, true), learn(150..200, true)].map(|part| part.to_bytes());
+    assert!(Learnt::read(&parts[1]).unwrap().to_bytes() == parts[1]);
+    let mut backwards = parts.clone();
+    backwards.reverse();
+    for parts in [parts, backwards] {
+        let mut all = merged(&parts);
+        assert_eq!(all.kept_rows(), Some(200));
+        all.judge(tier, 1).unwrap();
+        assert!(all.to_bytes() == whole.to_bytes());
+    }
+}
+
+/// Samples of rows with documents are larger than others.
+#[test]
+fn a_large_sample_with_documents_is_read_again() {
+    let schema = Schema::new("class", vec![Column::new("text", Kind::Text)]).unwrap();
+    let mut learnt = Learnt::new(Judging::Later.start(&schema), Settings::default());
+    let words: Vec<String> = (0..3000).map(|i| format!("w{i}")).collect();
+    for row in 0..1500 {
+        let words: Vec<&str> = words[row % 100..].iter().map(String::as_str).collect();
+        let mut batch = Batch::new(&schema);
+        batch.push(Some(["a", "b"][row % 2]), (row + 1) as f64, &[Value::Text(&words)]).unwrap();
+        learnt.learn(&batch).unwrap();
+    }
+    let file = learnt.to_bytes();
+    assert!(Learnt::read(&file).unwrap().to_bytes() == file);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
 

@@ -1,25 +1,17 @@
 //! `priory forget`: take rows out of a model.
 
-use std::path::Path;
-
 use anyhow::{Result, bail};
 use priory_input::Work;
 
 use crate::args::ForgetArgs;
 use crate::data::{self, ProgressBar};
-use crate::glob;
 use crate::model_file::{self, Fate};
 use crate::output::{note, plural, quoted};
-use crate::overwrite::refuse_input_as_output;
 
 pub(crate) fn run(args: &ForgetArgs, threads: usize) -> Result<()> {
     let update = &args.update;
-    let paths = glob::expand(&update.data)?;
+    update.refuse_overwriting()?;
     let output = update.output.as_deref();
-    if let Some(output) = output {
-        let read = paths.iter().chain(&update.document).map(Path::new).chain([update.model.as_path()]);
-        refuse_input_as_output(output, read)?;
-    }
     let written = output.unwrap_or(&update.model);
     let updated = model_file::update(&update.model, &Fate::new(output, args.dry_run), |learnt| {
         let statistics = &mut learnt.statistics;

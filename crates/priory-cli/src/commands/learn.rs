@@ -1,24 +1,16 @@
 //! `priory learn`: add rows to a model.
 
-use std::path::Path;
-
 use anyhow::Result;
 
 use crate::args::LearnArgs;
 use crate::data;
-use crate::glob;
 use crate::model_file::{self, Fate};
 use crate::output::{note, plural};
-use crate::overwrite::refuse_input_as_output;
 
 pub(crate) fn run(args: &LearnArgs, threads: usize) -> Result<()> {
     let update = &args.update;
-    let paths = glob::expand(&update.data)?;
+    update.refuse_overwriting()?;
     let output = update.output.as_deref();
-    if let Some(output) = output {
-        let read = paths.iter().chain(&update.document).map(Path::new).chain([update.model.as_path()]);
-        refuse_input_as_output(output, read)?;
-    }
     let mut learnt = 0;
     let mut first = None;
     let updated = model_file::update(&update.model, &Fate::new(output, args.dry_run), |model| {

@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use priory::judgement::Judging;
 use priory_input::Work;
 
 use crate::args::MergeArgs;
@@ -47,13 +46,9 @@ pub(crate) fn run(args: &MergeArgs, threads: usize) -> Result<()> {
     // Rows to judge by are there if all parts have kept theirs.
     let (mut tier, mut why_not) = (None, None);
     if learnt.kept_rows().is_some() {
-        learnt.statistics.settle();
         let judging = args.judge.judging();
         why_not = judging.why_not(&learnt.statistics, &learnt.settings);
-        tier = learnt.judge(judging, threads)?;
-        if tier.is_none() && judging != Judging::Later {
-            learnt.statistics.drop_neighbours();
-        }
+        tier = learnt.conclude(judging, threads)?;
     }
     model_file::write(output, learnt)?;
     explain_judgement(tier, why_not, learnt);

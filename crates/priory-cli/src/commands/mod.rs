@@ -14,5 +14,8 @@ pub(crate) mod merge;
 pub(crate) mod plot;
 pub(crate) mod predict;
 pub(crate) mod schema;
+#[cfg(feature = "serve")]
+pub(crate) mod serve;
 pub(crate) mod show;
+pub(crate) mod sql;
 pub(crate) mod train;

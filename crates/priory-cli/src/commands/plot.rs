@@ -1,14 +1,17 @@
 //! `priory plot`: a picture of one column, of two, or of all.
 
 use std::io::Write;
+use std::ops::ControlFlow;
 use std::path::Path;
 
 use anyhow::{Result, anyhow, bail};
-use priory::Error;
-use priory::plot::{Detail, MOST_PANELS, Subject, svg};
-use priory_input::store;
+use priory::plot::{Detail, MOST_PANELS, Point, Points, Subject, svg};
+use priory::{Error, Model};
+use priory_input::{Purpose, ReadOptions, Table, store};
 
 use crate::args::{Format, PlotArgs};
+use crate::data::for_each_document;
+use crate::glob;
 use crate::model_file;
 use crate::output::{has_colours, note, plural, report_out, terminal_width};
 use crate::overwrite::refuse_input_as_output;
@@ -18,7 +21,9 @@ pub(crate) fn run(args: &PlotArgs) -> Result<()> {
     let learnt = model_file::read_under(&args.model, |settings| args.settings.apply(settings))?;
     if let Some(path) = &args.output {
         check_name(path)?;
-        refuse_input_as_output(path, [args.model.as_path()].into_iter().chain(args.settings.files()))?;
+        let tables = args.points.iter().map(Path::new);
+        let read = [args.model.as_path()].into_iter().chain(args.settings.files()).chain(tables);
+        refuse_input_as_output(path, read)?;
     }
     let model = learnt.estimate()?;
     let subject = Subject::new(&learnt, &model)?;
@@ -35,7 +40,10 @@ pub(crate) fn run(args: &PlotArgs) -> Result<()> {
                 }
                 columns => subject.one(columns, Detail::PAGE),
             };
-            let picture = picture.map_err(hinted)?;
+            let mut picture = picture.map_err(hinted)?;
+            if !args.points.is_empty() {
+                picture.add_points(points(args, &model)?);
+            }
             store::replace_file(path, svg::draw(&picture).as_bytes())?;
             note(&format!("{}: {}", plural(picture.panels.len() as u64, "panel"), path.display()));
         }
@@ -59,10 +67,26 @@ pub(crate) fn run(args: &PlotArgs) -> Result<()> {
     Ok(())
 }
 
+/// The rows of tables as points.
+fn points(args: &PlotArgs, model: &Model) -> Result<Vec<Point>> {
+    let mut points = Points::new(model, &args.columns)?;
+    for path in glob::expand(&args.points)? {
+        let table = Table::open(&path, &ReadOptions::default())?;
+        for_each_document(table, model.schema(), Purpose::Testing, false, |batch| {
+            points.add(batch);
+            Ok(ControlFlow::Continue(()))
+        })?;
+    }
+    let (kept, rows) = points.kept();
+    if (kept.len() as u64) < rows {
+        note(&format!("{} of {}", plural(kept.len() as u64, "point"), plural(rows, "row")));
+    }
+    Ok(kept)
+}
+
 /// What to do instead.
 fn hinted(error: Error) -> anyhow::Error {
     match error {
-        Error::NoPictureOfText(_) => anyhow!("{error}; priory show has its tokens"),
         Error::NotUsed { .. } => anyhow!("{error}; --select all uses every column"),
         error => error.into(),
     }

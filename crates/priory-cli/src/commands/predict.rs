@@ -1,7 +1,5 @@
 //! `priory predict`: read, score, report.
 
-mod text;
-
 use std::io::{self, Write};
 use std::path::Path;
 use std::slice;
@@ -13,7 +11,9 @@ use priory::decide::Decider;
 use priory::posterior::rows_to_score;
 use priory::{Intervals, Outcome, Settings};
 use priory_input::store::NewFile;
-use priory_input::{Predictions, Purpose, ReadOptions, Reader, Table};
+use priory_input::{
+    PredictedColumns, PredictedLines, Predictions, Purpose, ReadOptions, Reader, Syntax, Table,
+};
 
 use crate::args::{PredictArgs, PredictionFormat};
 use crate::data;
@@ -22,7 +22,6 @@ use crate::output::{note, plural, quoted, warn};
 use crate::overwrite::refuse_input_as_output;
 use crate::tables::Tables;
 use crate::understand::named_columns;
-use text::{Lines, Syntax};
 
 /// A pipe that gives nothing for so long is slow: somebody may wait for the answer to what has come.
 const PATIENCE: Duration = Duration::from_millis(20);
@@ -95,7 +94,7 @@ fn predict(
     };
     table.keep(&kept)?;
     table.limit_rows(rows_to_score(classes.len()));
-    let columns = Columns::new(args, &kept, &classes, decider.answers(), format)?;
+    let columns = columns(args, &kept, &classes, decider.answers(), format)?;
     let mut reader = table.reader(model.schema(), Purpose::Scoring)?;
     reader.read_into(model.batch());
     let task = Task { model, decider, intervals, reader: &reader, columns: &columns, threads };
@@ -111,63 +110,35 @@ fn predict(
     Ok(())
 }
 
-/// What the columns of the output are: those that are kept, the prediction, the probabilities, log P(x).
-struct Columns<'a> {
+/// What the columns of the output are.
+fn columns<'a>(
+    args: &PredictArgs,
     kept: &'a [String],
     classes: &'a [String],
-    /// What may be predicted: the classes, and `unsure`.
     answers: Vec<String>,
-    probabilities: bool,
-    intervals: bool,
-    log_evidence: bool,
-}
-
-impl<'a> Columns<'a> {
-    fn new(
-        args: &PredictArgs,
-        kept: &'a [String],
-        classes: &'a [String],
-        answers: Vec<String>,
-        format: PredictionFormat,
-    ) -> Result<Self> {
-        let intervals = args.interval.is_some();
-        let probabilities = args.probabilities || intervals;
-        let log_evidence = args.log_evidence;
-        let columns = Columns { kept, classes, answers, probabilities, intervals, log_evidence };
-        let taken = match format {
-            PredictionFormat::Jsonl => {
-                let count = if intervals { 4 } else { 1 + usize::from(args.probabilities) };
-                let names = [PREDICTION, "posterior", "low", "high"].into_iter().take(count);
-                names.chain(log_evidence.then_some(LOG_EVIDENCE)).map(String::from).collect()
-            }
-            PredictionFormat::Csv | PredictionFormat::Parquet => columns.names().split_off(kept.len()),
-        };
-        if let Some(name) = kept.iter().find(|name| taken.contains(name)) {
-            bail!(
-                "`{name}` cannot be kept: the output has a column of that name already; rename it in {}, or do without --keep {}",
-                args.data.as_deref().unwrap_or("the model"),
-                quoted(name)
-            );
+    format: PredictionFormat,
+) -> Result<PredictedColumns<'a>> {
+    let intervals = args.interval.is_some();
+    let probabilities = args.probabilities || intervals;
+    let log_evidence = args.log_evidence;
+    let columns = PredictedColumns { kept, classes, answers, probabilities, intervals, log_evidence };
+    let taken = match format {
+        PredictionFormat::Jsonl => {
+            let count = if intervals { 4 } else { 1 + usize::from(args.probabilities) };
+            let names = [PredictedColumns::PREDICTION, "posterior", "low", "high"].into_iter().take(count);
+            names.chain(log_evidence.then_some(PredictedColumns::LOG_EVIDENCE)).map(String::from).collect()
         }
-        Ok(columns)
+        PredictionFormat::Csv | PredictionFormat::Parquet => columns.names().split_off(kept.len()),
+    };
+    if let Some(name) = kept.iter().find(|name| taken.contains(name)) {
+        bail!(
+            "`{name}` cannot be kept: the output has a column of that name already; rename it in {}, or do without --keep {}",
+            args.data.as_deref().unwrap_or("the model"),
+            quoted(name)
+        );
     }
-
-    fn names(&self) -> Vec<String> {
-        let mut names = self.kept.to_vec();
-        names.push(PREDICTION.into());
-        for class in self.classes.iter().filter(|_| self.probabilities) {
-            names.push(format!("P({class})"));
-            names.extend(
-                ["low", "high"].iter().filter(|_| self.intervals).map(|end| format!("{end}({class})")),
-            );
-        }
-        names.extend(self.log_evidence.then(|| LOG_EVIDENCE.to_owned()));
-        names
-    }
+    Ok(columns)
 }
-
-const PREDICTION: &str = "prediction";
-const LOG_EVIDENCE: &str = "log_evidence";
 
 /// What is to be predicted.
 struct Task<'a, 'i> {
@@ -176,14 +147,14 @@ struct Task<'a, 'i> {
     /// What says how far probabilities could be off, and the probability of the intervals, if they are wanted.
     intervals: Option<(&'a Intervals<'i>, f64)>,
     reader: &'a Reader,
-    columns: &'a Columns<'a>,
+    columns: &'a PredictedColumns<'a>,
     threads: usize,
 }
 
 impl Task<'_, '_> {
     /// Writes the predictions as text, to standard output unless a file is named.
     fn write_text(&self, syntax: Syntax, output: Option<&Path>) -> Result<Seen> {
-        let lines = Lines::new(self.columns, syntax);
+        let lines = PredictedLines::new(self.columns, syntax);
         let Some(path) = output else {
             return self.write_lines(&lines, &mut io::stdout(), "standard output");
         };
@@ -193,7 +164,12 @@ impl Task<'_, '_> {
         Ok(seen)
     }
 
-    fn write_lines(&self, lines: &Lines<'_>, out: &mut (impl Write + Send), name: &str) -> Result<Seen> {
+    fn write_lines(
+        &self,
+        lines: &PredictedLines<'_>,
+        out: &mut (impl Write + Send),
+        name: &str,
+    ) -> Result<Seen> {
         let written = |result: io::Result<()>| {
             result.map_err(|cause| priory_input::Error::File { name: name.into(), action: "written", cause })
         };
@@ -211,7 +187,7 @@ impl Task<'_, '_> {
     fn write_parquet(&self, path: &Path) -> Result<Seen> {
         use priory_input::{PredictedRows, PredictionColumns, PredictionFile};
 
-        let Columns { kept, classes, answers, .. } = self.columns;
+        let PredictedColumns { kept, classes, answers, .. } = self.columns;
         let columns = PredictionColumns::new(&self.columns.names(), kept.len(), classes.len(), answers);
         let mut file = PredictionFile::create(path, &columns)?;
         let encode = |predictions: &Predictions<'_>, rows: &mut Option<PredictedRows>| {

@@ -10,6 +10,7 @@ use priory_input::store;
 
 use crate::advice::about_column;
 use crate::args::{Format, SchemaArgs};
+use crate::data::warn_of_header;
 use crate::glob;
 use crate::output::{Grid, note, report_out};
 use crate::overwrite::refuse_input_as_output;
@@ -21,6 +22,7 @@ pub(crate) fn run(args: &SchemaArgs) -> Result<()> {
         refuse_input_as_output(output, paths.iter().map(Path::new).chain(args.table.files()))?;
     }
     let mut first = args.table.input.open(&paths[0])?;
+    warn_of_header(first.name(), first.remarks(), first.renamed());
     let understood = Understood::new(&mut first, &mut others(&paths[1..], &args.table.input), &args.table)?;
     let json = serde_json::to_string_pretty(&understood)?;
     if let Some(path) = &args.output {

@@ -14,6 +14,7 @@ use priory_input::InputFormat;
 use priory_input::store::NewFile;
 
 use crate::args::TrainArgs;
+use crate::counts;
 use crate::data;
 use crate::glob;
 use crate::output::{note, plural, quoted, warn};
@@ -35,30 +36,11 @@ pub(crate) fn run(args: &TrainArgs, threads: usize) -> Result<()> {
         .unwrap_or_else(|| default_output(&paths[0], args.table.input.options().input_format));
     let others_read = args.table.files().chain(args.settings.files()).chain(args.decision.files());
     refuse_input_as_output(&output, paths.iter().map(Path::new).chain(others_read))?;
-    let mut first = input.open(&paths[0])?;
-    let mut understood =
-        Understood::new(&mut first, &mut others(&paths[1..], &args.table.input), &args.table)?;
-    understood.apply(&mut settings)?;
-    let judging = args.judge.judging();
-    if args.half_life.is_none() {
-        judging.prepare(&mut understood.schema, &settings);
-    }
-    let schema = &understood.schema;
-
-    let mut empty = judging.start(schema);
-    if let Some(rows) = args.half_life {
-        empty.set_half_life(rows)?;
-    }
-    let (mut statistics, mut skipped) = data::learn(first, &empty, threads)?;
-    for path in &paths[1..] {
-        let start = if args.half_life.is_some() { &statistics.empty_at_same_age() } else { &empty };
-        let (part, part_skipped) = data::learn(input.open(path)?, start, threads)?;
-        statistics.merge(&part)?;
-        statistics.check_size()?;
-        skipped += part_skipped;
-    }
-    // Of a table of many thousands of columns, statistics take much memory even while they are empty.
-    drop(empty);
+    let (understood, mut statistics, skipped) = match args.counts {
+        true => learn_counts(args, &paths, &mut settings, threads)?,
+        false => learn_rows(args, &paths, &mut settings, threads)?,
+    };
+    let (schema, judging) = (&understood.schema, args.judging());
     understood.check(&statistics, input)?;
     statistics.settle();
     let mut learnt = Learnt::new(statistics, settings);
@@ -88,6 +70,9 @@ pub(crate) fn run(args: &TrainArgs, threads: usize) -> Result<()> {
     warn_of_several_labels(&model, &schema.target);
     data::warn_of_skipped(skipped, &schema.target);
     explain_judgement(tier, why_not, &learnt);
+    if args.counts {
+        counts::explain_judgement(args, &output);
+    }
     if schema.has_neighbours() && !counted_neighbours {
         note("too many pairs of words to count: single words alone were judged");
     }
@@ -101,13 +86,78 @@ pub(crate) fn run(args: &TrainArgs, threads: usize) -> Result<()> {
     Ok(())
 }
 
+/// What the columns are, what was learnt of the rows of some tables, and how many of these had no class.
+fn learn_rows(
+    args: &TrainArgs,
+    paths: &[String],
+    settings: &mut Settings,
+    threads: usize,
+) -> Result<(Understood, Statistics, u64)> {
+    let input = &args.table.input;
+    let mut first = input.open(&paths[0])?;
+    let mut understood = Understood::new(&mut first, &mut others(&paths[1..], input), &args.table)?;
+    understood.apply(settings)?;
+    let judging = args.judging();
+    if args.half_life.is_none() {
+        judging.prepare(&mut understood.schema, settings);
+    }
+
+    let mut empty = judging.start(&understood.schema);
+    if let Some(rows) = args.half_life {
+        empty.set_half_life(rows)?;
+    }
+    let (mut statistics, mut skipped) = data::learn(first, &empty, threads)?;
+    for path in &paths[1..] {
+        let start = if args.half_life.is_some() { &statistics.empty_at_same_age() } else { &empty };
+        let (part, part_skipped) = data::learn(input.open(path)?, start, threads)?;
+        statistics.merge(&part)?;
+        statistics.check_size()?;
+        skipped += part_skipped;
+    }
+    Ok((understood, statistics, skipped))
+}
+
+/// The same of tables of counts. Nobody knows which rows had no class.
+fn learn_counts(
+    args: &TrainArgs,
+    paths: &[String],
+    settings: &mut Settings,
+    threads: usize,
+) -> Result<(Understood, Statistics, u64)> {
+    counts::check(args)?;
+    let (tables, mut understood) = counts::understand(paths, args)?;
+    understood.apply(settings)?;
+    let statistics = counts::learn(&tables, &understood, threads)?;
+    Ok((understood, statistics, 0))
+}
+
+impl TrainArgs {
+    /// Which judgement is wanted. Counts are not rows, by which one could judge.
+    fn judging(&self) -> Judging {
+        if self.counts { Judging::None } else { self.judge.judging() }
+    }
+}
+
 /// Says how far what the columns say was judged, if that was to be decided here.
 pub(crate) fn explain_judgement(tier: Option<Tier>, why_not: Option<&str>, learnt: &Learnt) {
     match (tier, why_not, learnt.kept_rows()) {
-        (Some(tier), ..) => note(&format!("judged: {tier}")),
+        (Some(tier), ..) => note(&format!("judged: {tier}{}", left_out(learnt, tier))),
         (None, Some(reason), _) => note(&format!("not judged: {reason}")),
         (None, None, Some(rows)) => note(&format!("to be judged later, by {}", plural(rows, "row"))),
         (None, None, None) => {}
+    }
+}
+
+/// What a judgement does not count, since it would be too much.
+fn left_out(learnt: &Learnt, tier: Tier) -> String {
+    let count = learnt.judgement().map_or(0, |judgement| judgement.left_out);
+    match (count, tier) {
+        (0, _) => String::new(),
+        (_, Tier::Weights) => {
+            ", since there are too many columns and classes to count what columns say together".into()
+        }
+        (1, _) => "; 1 column is weighed by itself alone, as together they are too many".into(),
+        _ => format!("; {count} columns are weighed by themselves alone, as together they are too many"),
     }
 }
 

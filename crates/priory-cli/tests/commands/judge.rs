@@ -8,14 +8,14 @@ impl Folder {
     }
 
     /// What the program, which succeeds, says beside its output.
-    fn remarks(&self, arguments: &str) -> String {
+    pub(crate) fn remarks(&self, arguments: &str) -> String {
         let output = self.run(arguments);
         assert!(output.status.success(), "priory {arguments}: {}", text(&output.stderr));
         text(&output.stderr)
     }
 
     /// What the program, which fails, has against it.
-    fn refusal(&self, arguments: &str) -> String {
+    pub(crate) fn refusal(&self, arguments: &str) -> String {
         let message = self.fails(1, arguments);
         message.trim_start_matches("error: ").trim_end().to_owned()
     }

@@ -394,3 +394,66 @@ fn a_target_of_numbers_is_cut_into_classes() {
     // Whoever says so means classes.
     folder.stdout("train t.csv --target price --as price=category -o classes.priory");
 }
+
+/// What openpyxl and LibreOffice have written gives the model of the same table in plain text: a title and an empty line above the
+/// header, an empty column before it, currencies, percentages, dates, truth values, and `#N/A` among numbers.
+#[test]
+#[cfg(feature = "spreadsheets")]
+fn workbooks_give_the_model_of_plain_tables() {
+    let folder = Folder::new();
+    let data = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/spreadsheets");
+    folder.run(&format!("train {data}/orders.csv --target class -o plain.priory"));
+    let plain = folder.bytes("plain.priory");
+    let predicted = folder.stdout(&format!("predict plain.priory {data}/orders.csv --probabilities"));
+    for book in ["orders.xlsx", "orders.ods", "hidden-first.xlsx", "hidden-first.ods"] {
+        let output = folder.run(&format!("train {data}/{book} --target class -o m.priory"));
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success(), "{said}");
+        for part in [
+            ": `Orders` is the first of 2 sheets: `Orders`, `Prices`; --sheet names another\n",
+            ": row 3 of the sheet is the header; what is above it is not read: `Orders of 2024`\n",
+            ": the value in L8 is not read: it is beside the columns of the header\n",
+        ] {
+            assert!(said.contains(&format!("warning: {data}/{book}{part}")), "{book}: {said}");
+        }
+        assert!(metadata(&folder.bytes("m.priory")) == metadata(&plain), "{book}");
+        assert!(sections(&folder.bytes("m.priory")) == sections(&plain), "{book}");
+        let rows = folder.stdout(&format!("predict m.priory {data}/{book} --probabilities"));
+        assert_eq!(rows, predicted, "{book}");
+        // A packed workbook from a pipe is read as well, and rows can be forgotten.
+        folder.run(&format!("forget m.priory {data}/{book}"));
+        let packed = std::fs::read(format!("{data}/{book}")).unwrap();
+        std::fs::write(folder.path("packed.gz"), gzip(&packed)).unwrap();
+        folder.run("learn m.priory packed.gz");
+        assert!(sections(&folder.bytes("m.priory")) == sections(&plain), "{book}");
+    }
+}
+
+#[cfg(feature = "spreadsheets")]
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    use std::io::Write;
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+#[test]
+#[cfg(feature = "spreadsheets")]
+fn sheets_are_named_or_numbered() {
+    let folder = Folder::new();
+    let data = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/spreadsheets");
+    for book in ["orders.xlsx", "hidden-first.ods"] {
+        let by_name = folder.stdout(&format!("schema {data}/{book} --target class --sheet Prices"));
+        assert!(by_name.contains("pieces"), "{by_name}");
+        assert!(!by_name.contains("price "), "{by_name}");
+        let by_number = folder.stdout(&format!("schema {data}/{book} --target class --sheet 3"));
+        assert_eq!(by_name, by_number);
+        // A sheet that is not shown can be read if it is named.
+        let hidden = folder.stdout(&format!("schema {data}/{book} --target class --sheet Lists"));
+        assert!(hidden.contains("city"), "{hidden}");
+        let said = folder.fails(1, &format!("train {data}/{book} --target class --sheet Costs"));
+        let sentence = "there is no sheet `Costs`; the workbook has ";
+        assert!(said.starts_with(&format!("error: {data}/{book}: {sentence}")), "{said}");
+        assert!(said.contains("`Orders`") && said.contains("`Prices`") && said.contains("`Lists`"), "{said}");
+    }
+}

@@ -14,6 +14,8 @@ mod many_classes;
 mod packed;
 mod svmlight;
 mod text_tables;
+#[cfg(feature = "spreadsheets")]
+mod workbooks;
 
 use std::fs;
 use std::io::Write;

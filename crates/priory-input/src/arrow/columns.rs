@@ -186,10 +186,7 @@ impl ArrowParser {
             let value = match (text, &stored_date) {
                 (None, _) => None,
                 (Some(text), Some(date)) => date.category(text),
-                (Some(text), None) => match self.plan.category(feature, text) {
-                    Ok(value) => value,
-                    Err(bad) => self.plan.bad_value(bad, first + row, position, text).map(|_| None)?,
-                },
+                (Some(text), None) => self.plan.category(feature, first + row, position, text)?,
             };
             let code = value.map_or(MISSING, |value| column.values.intern(value) as u32 + 1);
             column.codes.push(code);

@@ -17,8 +17,9 @@ use arrow_schema::SchemaRef;
 use priory::infer::Stored;
 
 use crate::arrow::parquet::{append_sample, check_type, stored_columns};
-use crate::arrow::{damaged, guarded, stored};
+use crate::arrow::stored;
 use crate::error::{Error, Result};
+use crate::guarded::{damaged, guarded};
 use crate::reader::Plan;
 use crate::sample::Sample;
 use crate::source::{Limits, most_rows};

@@ -1,14 +1,8 @@
 //! Parquet, Arrow IPC and rows in memory, and predictions as Parquet. What is read comes as Arrow's arrays, which `columns.rs` turns into the columns of a batch.
 
-use std::cell::Cell;
-use std::panic::{self, AssertUnwindSafe};
-use std::sync::Once;
-
 use arrow_schema::DataType;
 
 use priory::infer::Stored;
-
-use crate::error::{Error, Result};
 
 mod columns;
 mod ipc;
@@ -24,7 +18,7 @@ pub(crate) use ipc::ArrowStream;
 pub(crate) use memory::ArrowRows;
 pub use memory::RecordBatches;
 pub(crate) use parquet::{ParquetFile, ParquetParser, RowSlice};
-pub use predictions::{PredictedRows, PredictionColumns, PredictionFile};
+pub use predictions::{PredictedRows, PredictionColumns, PredictionFile, PredictionStream};
 pub use row::{RowReader, RowValue, WholeNumbers};
 
 /// How a column of this type is stored, or what it holds that cannot be read.
@@ -48,38 +42,6 @@ fn stored(data_type: &DataType) -> std::result::Result<Stored, &'static str> {
         T::Interval(_) => Err("intervals"),
         _ => Err("nested values"),
     }
-}
-
-/// Runs what reads bytes that anybody may have written. The libraries may panic at them, which is an error like any
-/// other here, and nothing that a user should see.
-fn guarded<R>(name: &str, format: &'static str, work: impl FnOnce() -> Result<R>) -> Result<R> {
-    static HOOK: Once = Once::new();
-    HOOK.call_once(|| {
-        let usual = panic::take_hook();
-        panic::set_hook(Box::new(move |information| {
-            if !GUARDED.get() {
-                usual(information);
-            }
-        }));
-    });
-    let before = GUARDED.replace(true);
-    let done = panic::catch_unwind(AssertUnwindSafe(work));
-    GUARDED.set(before);
-    done.unwrap_or_else(|_| {
-        Err(Error::Damaged { name: name.into(), format, cause: "it cannot be decoded".into() })
-    })
-}
-
-thread_local! {
-    /// Whether a panic of this thread is caught.
-    static GUARDED: Cell<bool> = const { Cell::new(false) };
-}
-
-/// The error for a file that a library refuses.
-fn damaged(name: &str, format: &'static str, cause: &dyn std::fmt::Display) -> Error {
-    // What the libraries say may have several lines; one sentence is enough.
-    let cause = cause.to_string().lines().next().unwrap_or_default().chars().take(200).collect();
-    Error::Damaged { name: name.into(), format, cause }
 }
 
 #[cfg(test)]

@@ -25,10 +25,11 @@ use priory::infer::Stored;
 use priory::{Batch, BatchColumn, Schema};
 
 use crate::arrow::columns::ArrowParser;
+use crate::arrow::stored;
 use crate::arrow::text::{NotUtf8, written};
-use crate::arrow::{damaged, guarded, stored};
 use crate::error::{Error, Result, shown};
 use crate::format::InputFormat;
+use crate::guarded::{damaged, guarded};
 use crate::kept::KeptColumn;
 use crate::reader::Plan;
 use crate::sample::Sample;

@@ -1,4 +1,4 @@
-//! Predictions as a Parquet file, written in row groups of bounded size.
+//! Predictions as a Parquet file, written in row groups of bounded size, or as a stream of Arrow's own format.
 //!
 //! Any thread turns predictions into columns; encoding them happens in the order of the rows, by whoever has its turn.
 
@@ -10,7 +10,8 @@ use arrow_array::types::Int32Type;
 use arrow_array::{
     ArrayRef, DictionaryArray, Float64Array, Int32Array, LargeStringArray, RecordBatch, StringArray,
 };
-use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use arrow_ipc::writer::StreamWriter;
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;
 use parquet::errors::ParquetError;
@@ -132,6 +133,50 @@ impl PredictionFile {
         let out = self.writer.into_inner().map_err(|error| failed(&self.name, error))?;
         out.finish()
     }
+}
+
+/// Predictions as a stream in Arrow's own format, in memory.
+pub struct PredictionStream(StreamWriter<Vec<u8>>);
+
+impl PredictionStream {
+    /// Starts to write one.
+    ///
+    /// # Errors
+    /// If there is no memory for it.
+    pub fn new(columns: &PredictionColumns) -> Result<Self> {
+        let writer = StreamWriter::try_new(Vec::new(), &columns.schema);
+        writer.map(PredictionStream).map_err(not_streamed)
+    }
+
+    /// Appends rows.
+    ///
+    /// # Errors
+    /// If there is no memory for them.
+    pub fn write(&mut self, rows: &PredictedRows) -> Result<()> {
+        self.0.write(&rows.0).map_err(not_streamed)
+    }
+
+    /// How many bytes there are so far.
+    pub fn len(&self) -> usize {
+        self.0.get_ref().len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The bytes of the stream.
+    ///
+    /// # Errors
+    /// If there is no memory for its end.
+    pub fn finish(self) -> Result<Vec<u8>> {
+        self.0.into_inner().map_err(not_streamed)
+    }
+}
+
+fn not_streamed(error: ArrowError) -> Error {
+    Error::File { name: "the predictions".into(), action: "written", cause: io::Error::other(error) }
 }
 
 fn failed(name: &str, error: ParquetError) -> Error {

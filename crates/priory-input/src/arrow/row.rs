@@ -141,12 +141,8 @@ impl RowReader {
                 let text = written(value, whole_numbers[column], scratch);
                 let is_plain = plan.written[column].is_none();
                 let known = |text: &&str| is_plain && !plan.missing.contains(text);
-                let category_of = |text| match plan.category(column, text) {
-                    Ok(value) => Ok(value),
-                    Err(bad) => plan.bad_value(bad, row, place(plan, column), text).map(|_| None),
-                };
                 category.push(match text {
-                    Some(text) if !is_plain => category_of(text)?,
+                    Some(text) if !is_plain => plan.category(column, row, place(plan, column), text)?,
                     text => text.filter(known),
                 });
             }

@@ -16,6 +16,7 @@ use proptest::prelude::*;
 use tempfile::TempDir;
 
 use super::*;
+use crate::error::Result;
 use crate::{BadValues, InputFormat, Purpose, ReadOptions, Table, fold};
 
 fn batch(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {

@@ -213,7 +213,7 @@ fn comments_are_passed_over() {
         assert_eq!(rows, expected.map(|(a, b)| (a.to_owned(), b.to_owned())), "blocks of {block} bytes");
     }
     for comment in [b'"', b',', b'\n', 0xe9] {
-        let options = ReadOptions { comment: Some(comment), ..options };
+        let options = ReadOptions { comment: Some(comment), ..options.clone() };
         let error = open_with(b"a,b\n", &options, Limits::USUAL).err().unwrap().to_string();
         assert!(error.contains("the comment character"), "{error}");
     }

@@ -1,6 +1,6 @@
 """Naive Bayes for anything that can be counted.
 
-`NaiveBayes` takes a table as it is. The classes with scikit-learn's names stand in for them, and need scikit-learn.
+`NaiveBayes` takes a table as it is. `schema_of`, `statistics_of` and `merge` learn one in parts, and `priory.spark` on a cluster. The classes with scikit-learn's names stand in for them, and need scikit-learn.
 Everything is imported when it is first asked for.
 """
 
@@ -21,6 +21,10 @@ _HOMES = {
     "GaussianNB": "_gaussian",
     "LinearDiscriminantAnalysis": "_discriminant",
     "MultinomialNB": "_counts",
+    "merge": "_parts",
+    "read_spreadsheet": "_spreadsheet",
+    "schema_of": "_parts",
+    "statistics_of": "_parts",
 }
 
 __all__ = [*_HOMES, "__version__", "set_threads", "threads"]

@@ -15,6 +15,7 @@ from priory._reading import Reading
 from priory._report import Reporting
 from priory._rows import labels_of
 from priory._sklearn import BaseEstimator, ClassifierMixin, NotFittedError
+from priory._warn import warn
 
 
 class NaiveBayes(Predicting, Reporting, Reading, ClassifierMixin, BaseEstimator):
@@ -232,6 +233,79 @@ class NaiveBayes(Predicting, Reporting, Reading, ClassifierMixin, BaseEstimator)
             self.learnt_from_ = None if counted.now().half_life() is None else 1
             self._first_rows = None
         return self
+
+    def fit_counts(self, counts, target="class"):
+        """Learn from counts instead of rows, and forget everything else.
+
+        A row of the counts says how much a value of a column weighs in a class; one without a column, how much a class weighs, and
+        its value, if there is one, in how many rows it is. What a column does not account for is missing. The model is the one that
+        `fit` gives for the rows with `judge="none"`, to the last bit; `judge_again` judges it by the rows.
+
+        Parameters
+        ----------
+        counts : table
+            The columns `column`, `class`, `value` and `weight`.
+        target : str, default="class"
+            What the column to predict is called.
+
+        Returns
+        -------
+        self : object
+            The estimator.
+
+        Examples
+        --------
+        >>> counts = {
+        ...     "column": [None, None, "outlook", "outlook", "outlook"],
+        ...     "class": ["yes", "no", "yes", "yes", "no"],
+        ...     "value": [None, None, "sun", "rain", "rain"],
+        ...     "weight": [9, 5, 7, 2, 5],
+        ... }
+        >>> NaiveBayes().fit_counts(counts, target="play").class_count_.tolist()
+        [5.0, 9.0]
+        """
+        rows = self._rows(counts)
+        with own_lock(self):
+            counted, rest = _priory.Counts.read(rows.table(), rows.table(), target, self._counting_choices())
+            self._take(counted)
+        if rest:
+            listed = ", ".join(f"{column!r} ({weight:g})" for column, weight in rest[:5]) + (", …" if len(rest) > 5 else "")
+            warn(f"taken as missing, since it was not counted: {listed}")
+        return self
+
+    @classmethod
+    def from_counts(cls, counts, target="class", **parameters):
+        """A model that has learnt counts instead of rows.
+
+        Parameters
+        ----------
+        counts : table
+            The columns `column`, `class`, `value` and `weight`, as for `fit_counts`.
+        target : str, default="class"
+            What the column to predict is called.
+        **parameters
+            As for the constructor.
+
+        Returns
+        -------
+        model : NaiveBayes
+            The model.
+        """
+        return cls(**parameters).fit_counts(counts, target)
+
+    def _counting_choices(self):
+        """What was chosen, for values that were counted by somebody else."""
+        if self.class_weight is not None:
+            raise ValueError("class_weight: the counts themselves say how much they weigh")
+        return self._choices()
+
+    def _take(self, counted):
+        """Stand for what was counted elsewhere. Classes that are all whole numbers are integers."""
+        texts = [name for name, _ in counted.now().classes()]
+        self._learnt = Learnt(counted, dict(zip(texts, labels_of(texts))))
+        self._first_rows = self.learnt_from_ = None
+        self._names = list(self.kinds_)
+        self.n_features_in_ = len(self._names)
 
     def partial_fit(self, X, y, classes=None, sample_weight=None):
         """Learn from more rows. The result does not depend on how rows are split, or on their order, as long as the first
@@ -472,13 +546,13 @@ class NaiveBayes(Predicting, Reporting, Reading, ClassifierMixin, BaseEstimator)
         model : NaiveBayes
             The model.
         """
+        return cls._of(_priory.Learnt.load(os.fspath(path)))
+
+    @classmethod
+    def _of(cls, counted):
+        """The model of what was counted elsewhere."""
         model = cls()
-        counted = _priory.Learnt.load(os.fspath(path))
-        texts = [name for name, _ in counted.now().classes()]
-        model._learnt = Learnt(counted, dict(zip(texts, labels_of(texts))))
-        model._names = list(model.kinds_)
-        model.n_features_in_ = len(model._names)
-        model.learnt_from_ = None
+        model._take(counted)
         return model
 
     # What the above have in common

@@ -194,8 +194,9 @@ class Reporting:
         """
         return json.loads(self._now()[0].linear_form())
 
-    def plot(self, column=None, up=None):
-        """A picture of a feature: the data of each class and the density that was fitted, or bars for categories.
+    def plot(self, column=None, up=None, points=None):
+        """A picture of a feature: the data of each class and the density that was fitted, bars for categories, or the words of a
+        text that tell most.
 
         Parameters
         ----------
@@ -203,13 +204,17 @@ class Reporting:
             The feature. By default all of them, the best first.
         up : str, default=None
             Another one, to draw both against each other: who is most probable where. Both have to be numbers.
+        points : tuple of X and y, default=None
+            Rows and their classes, to be drawn as points over both; a part of them, if they are many.
 
         Returns
         -------
         picture : Picture
             SVG, which notebooks show; `str(picture)` is its text, and `picture.save("file.svg")` writes it.
         """
-        return Picture(self._now()[0].plot([str(name) for name in (column, up) if name is not None]))
+        model, _ = self._now()
+        rows = None if points is None else self._labelled(*points, None)()
+        return Picture(model.plot([str(name) for name in (column, up) if name is not None], rows))
 
 
 def _doubted(report):

@@ -14,6 +14,7 @@
 //! precision where P itself would round to 0 or 1. Every sum is exact, so that any split of the rows and any order
 //! of merging gives the same report.
 
+mod carried;
 mod cross_validate;
 mod cut_offs;
 mod doubt;

@@ -150,6 +150,23 @@ impl Ranking {
         Whole { ranking: whole, negatives: negatives.value(), positives: positives.value() }
     }
 
+    /// How many bits the scores have lost, and key and weight of each entry, all by their bits.
+    pub(super) fn carried(&self) -> (u32, Vec<(u64, u64)>) {
+        let entries = self.entries.iter().chain(&self.new);
+        (self.dropped_bits, entries.map(|entry| (entry.key, entry.weight.to_bits())).collect())
+    }
+
+    /// What [`carried`](Self::carried) tells of; `None` if that cannot be.
+    pub(super) fn from_carried(dropped_bits: u32, entries: &[(u64, u64)]) -> Option<Self> {
+        let entries: Vec<Entry> =
+            entries.iter().map(|&(key, weight)| Entry { key, weight: f64::from_bits(weight) }).collect();
+        let is_possible = dropped_bits < u64::BITS
+            && entries.iter().all(|entry| entry.weight.is_finite() && entry.weight != 0.0)
+            && entries.iter().all(|entry| entry.key == without_low_bits(entry.key, dropped_bits));
+        // They are put in order before they are used.
+        is_possible.then(|| Ranking { dropped_bits, entries: Vec::new(), new: entries })
+    }
+
     fn is_compact(&self, most_scores: usize) -> bool {
         self.new.is_empty() && self.entries.len() <= most_scores
     }

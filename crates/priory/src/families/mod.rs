@@ -228,6 +228,24 @@ impl FamilyStatistics {
         }
     }
 
+    /// Counts values that are missing: for each class, rows of this weight. Columns that are counted together with others have
+    /// nothing like that.
+    pub(crate) fn add_missing(&mut self, weights: &[ExactSum]) {
+        match self {
+            FamilyStatistics::Category(_, category) => {
+                category.counts.grow(1, weights.len());
+                for (class, weight) in weights.iter().enumerate() {
+                    category.counts.add_exact(MISSING_ROW, class, weight);
+                }
+            }
+            FamilyStatistics::Number(_, number) => {
+                number.grow(weights.len());
+                number.moments.iter_mut().zip(weights).for_each(|(of, weight)| of.missing.merge(weight));
+            }
+            FamilyStatistics::Joint(_) | FamilyStatistics::Text(..) | FamilyStatistics::Group(_) => {}
+        }
+    }
+
     /// Adds `sign` times `other`. Schemas have been compared, so the kinds agree.
     pub(crate) fn merge(&mut self, other: &Self, class_of: &[usize], classes: usize, sign: f64) {
         match (self, other) {

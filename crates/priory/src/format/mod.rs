@@ -64,10 +64,8 @@ pub(crate) fn write(out: &mut impl Write, learnt: &Learnt) -> io::Result<()> {
         judged::write_judgement(judgement, &mut metadata, &mut sections);
         metadata.insert(VERSION_KEY, VERSIONS[1].to_owned());
     }
-    // Documents whose pairs of neighbours were let go are not those that are counted.
-    let lacks_tokens = learnt.statistics.factors.iter().any(FamilyStatistics::lacks_neighbours);
-    if let Some(rows) = learnt.statistics.sample.as_ref().filter(|_| !lacks_tokens) {
-        sample::write(rows, &mut metadata, &mut sections);
+    if let Some(rows) = &learnt.statistics.sample {
+        sample::write(rows, &statistics, &mut metadata, &mut sections);
         metadata.insert(VERSION_KEY, VERSIONS[1].to_owned());
     }
     // Last, since another thread that estimates the model may have chosen meanwhile what has to be chosen.
@@ -197,7 +195,7 @@ pub(crate) fn read(file: &impl FileParts) -> Result<Learnt> {
     }
     statistics.on_grid = judged::read(&mut file, &statistics)?;
     let judgement = judged::read_judgement(&mut file, &statistics)?;
-    statistics.sample = sample::read(&mut file, &statistics)?;
+    sample::read(&mut file, &mut statistics)?;
     // What has nothing to do with a judgement has the bytes of the first version.
     let is_second = statistics.on_grid.is_some() || judgement.is_some() || statistics.sample.is_some();
     if is_second != (file.layout.metadata.get(VERSION_KEY).is_some_and(|version| version == VERSIONS[1])) {

@@ -10,21 +10,32 @@ use super::container::{Container, Section, refused};
 use super::{json, parse, read_names, read_names_in, write_names};
 use crate::batch::{Batch, BatchColumn, CategoryColumn, MISSING, TextColumn};
 use crate::error::Result;
+use crate::families::FamilyStatistics;
 use crate::judgement::RowSample;
-use crate::schema::Kind;
+use crate::schema::{Kind, Schema};
 use crate::statistics::Statistics;
 
 /// The key of the largest hash in the header.
 pub(super) const SAMPLE: &str = "sample";
 
-/// Adds the rows.
+/// The key of the columns of text whose documents still have pairs of neighbours, which are no longer counted.
+const NEIGHBOURS: &str = "sample_neighbours";
+
+/// Adds the rows that statistics have kept.
 pub(super) fn write(
     sample: &RowSample,
+    statistics: &Statistics,
     metadata: &mut BTreeMap<&'static str, String>,
     sections: &mut Vec<Section>,
 ) {
     let sample = sample.clone().settled();
     metadata.insert(SAMPLE, json(&sample.largest_hash));
+    let lacking = statistics.factors.iter().filter(|factor| factor.lacks_neighbours());
+    let lacking: Vec<usize> = lacking.flat_map(FamilyStatistics::columns).copied().collect();
+    if !lacking.is_empty() {
+        // Without them rows would have other hashes, and could not be merged with those that other parts have kept.
+        metadata.insert(NEIGHBOURS, json(&lacking));
+    }
     let batch = &sample.batch;
     sections.push(Section::u64(
         "sample.copies",
@@ -92,30 +103,59 @@ fn write_documents(sections: &mut Vec<Section>, name: &str, text: &TextColumn) {
 }
 
 /// Reads what [`write`](write()) writes, if it is there. Every row of it was counted.
-pub(super) fn read(file: &mut Container<'_>, statistics: &Statistics) -> Result<Option<Box<RowSample>>> {
+pub(super) fn read(file: &mut Container<'_>, statistics: &mut Statistics) -> Result<()> {
     if !file.layout.metadata.contains_key(SAMPLE) {
-        return Ok(None);
+        return Ok(());
     }
+    let schema = with_neighbours(file, statistics)?;
     let largest_hash: u64 = parse(&file.layout.metadata, SAMPLE)?;
     let copies = file.take_u64("sample.copies")?;
-    let batch = read_batch(file, statistics)?;
+    let batch = read_batch(file, &schema)?;
     let contradiction = || refused("the rows that it keeps are not among those that it counted".into());
     let rows = copies.iter().try_fold(0_u64, |sum, &copies| sum.checked_add(copies));
     let are_all = largest_hash == u64::MAX;
     if !rows.is_some_and(|rows| rows == statistics.rows || (rows < statistics.rows && !are_all)) {
         return Err(contradiction());
     }
-    let mut counted = Statistics::empty(&statistics.schema);
+    let mut counted = Statistics::empty(&schema);
     counted.observe(&batch).map_err(|error| refused(error.to_string()))?;
+    if schema != *statistics.schema {
+        counted.drop_neighbours();
+    }
     if counted.rows() != batch.rows as u64 || statistics.shortfall(&counted).is_some() {
         return Err(contradiction());
     }
-    let sample = RowSample::from_parts(batch, &copies, largest_hash);
-    sample.map(Box::new).map(Some).ok_or_else(|| refused("the rows that it keeps are no sample".into()))
+    let sample = RowSample::from_parts(&schema, batch, &copies, largest_hash);
+    let no_sample = || refused("the rows that it keeps are no sample".into());
+    statistics.sample = Some(Box::new(sample.ok_or_else(no_sample)?));
+    Ok(())
 }
 
-fn read_batch(file: &mut Container<'_>, statistics: &Statistics) -> Result<Batch> {
-    let schema = &statistics.schema;
+/// The schema of the rows: that of the statistics, but for pairs of neighbours that are no longer counted. Those of further
+/// documents will be passed over.
+fn with_neighbours(file: &Container<'_>, statistics: &mut Statistics) -> Result<Schema> {
+    let mut schema = Schema::clone(&statistics.schema);
+    if !file.layout.metadata.contains_key(NEIGHBOURS) {
+        return Ok(schema);
+    }
+    let lacking: Vec<usize> = parse(&file.layout.metadata, NEIGHBOURS)?;
+    let contradiction = || refused("it has let go of pairs of words that it never had".into());
+    if schema.has_neighbours() || lacking.is_empty() {
+        return Err(contradiction());
+    }
+    for &column in &lacking {
+        let text = schema.columns.get_mut(column).and_then(|column| column.text.as_mut());
+        text.ok_or_else(contradiction)?.tokens.neighbours = true;
+    }
+    for factor in &mut statistics.factors {
+        if let FamilyStatistics::Text(column, text) = factor {
+            text.lacks_neighbours = lacking.contains(column);
+        }
+    }
+    schema.checked().map_err(|error| refused(error.to_string()))
+}
+
+fn read_batch(file: &mut Container<'_>, schema: &Schema) -> Result<Batch> {
     let has_weights = file.has("sample.weights");
     let weights = has_weights.then(|| file.take_f64("sample.weights", 1)).transpose()?;
     let classes = read_values(file, "sample.class")?;

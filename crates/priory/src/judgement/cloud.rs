@@ -313,7 +313,7 @@ mod tests {
             },
         };
         let columns = vec![column(0, 3), column(1, 2)];
-        Grid { columns, triples: Vec::new(), codes_of_triples: 4, largest_hash: u64::MAX }
+        Grid { columns, triples: Vec::new(), codes_of_triples: 4, largest_hash: u64::MAX, left_out: 0 }
     }
 
     fn coded(rows: &[(u8, u8)]) -> Coded {

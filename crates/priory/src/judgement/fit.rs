@@ -26,6 +26,9 @@ pub(super) const TO_COMMON: f64 = 0.1;
 const PARTS: usize = 5;
 const STEPS_HELD_OUT: usize = 30;
 
+/// So many terms stay in the cache from when rows are scored until the gradient is taken.
+const TERMS_IN_CACHE: usize = 1 << 16;
+
 /// Terms that gain more nats than this for each weight are no noise, and nothing is held out.
 const CLEAR: f64 = 10.0;
 
@@ -231,10 +234,26 @@ impl Fit {
 
     /// The cross-entropy of a block of rows, and its gradient.
     fn of_block(&self, block: Range<usize>, rows: &[f64], x: &[f64]) -> (f64, Vec<f64>) {
+        let (mut value, mut gradient) = (0.0, vec![0.0; x.len()]);
+        let terms = (x.len() - self.classes) * (self.classes - 1);
+        let at_once = (TERMS_IN_CACHE / terms.max(1)).max(1);
+        for start in block.clone().step_by(at_once) {
+            let piece = start..block.end.min(start + at_once);
+            self.add_piece(piece, rows, x, (&mut value, &mut gradient));
+        }
+        (value, gradient)
+    }
+
+    /// Adds the cross-entropy of a few rows, and its gradient.
+    fn add_piece(
+        &self,
+        block: Range<usize>,
+        rows: &[f64],
+        x: &[f64],
+        (value, gradient): (&mut f64, &mut [f64]),
+    ) {
         let (k, doubt) = (self.classes, self.doubt());
         let mut z = self.scores(block.clone(), rows, x);
-        let mut value = 0.0;
-        let mut gradient = vec![0.0; x.len()];
         let (to_terms, to_offsets) = gradient.split_at_mut(x.len() - k);
         let of_own: Vec<f64> =
             block.clone().map(|row| z[(row - block.start) * k + self.own[row] as usize]).collect();
@@ -243,7 +262,7 @@ impl Fit {
         for (place, z) in z.chunks_exact_mut(k).enumerate() {
             let row = block.start + place;
             let weight = rows[row];
-            value += weight * (totals[place] - (1.0 - doubt) * of_own[place] - doubt * means[place]);
+            *value += weight * (totals[place] - (1.0 - doubt) * of_own[place] - doubt * means[place]);
             z[self.own[row] as usize] -= 1.0 - doubt;
             for (slope, sum) in z.iter_mut().zip(to_offsets.iter_mut()) {
                 *slope = weight * (*slope - doubt / k as f64);
@@ -270,7 +289,6 @@ impl Fit {
                 }
             },
         );
-        (value, gradient)
     }
 
     /// The second derivative along each weight and offset.

@@ -69,6 +69,14 @@ pub(crate) struct Grid {
     pub(crate) codes_of_triples: usize,
     /// Rows whose hash is larger are not counted on the grid: so many rows are enough to know what columns say together.
     pub(crate) largest_hash: u64,
+    /// How many columns are not on the grid since there would be too many pairs of columns, or too many cells.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(crate) left_out: usize,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it like this")]
+fn is_zero(x: &usize) -> bool {
+    *x == 0
 }
 
 /// How the values of one column are written.
@@ -279,8 +287,13 @@ impl Grid {
             ..=25_000.0 => 8,
             _ => 16,
         };
-        let nothing =
-            Grid { columns: Vec::new(), triples: Vec::new(), codes_of_triples, largest_hash: u64::MAX };
+        let nothing = Grid {
+            columns: Vec::new(),
+            triples: Vec::new(),
+            codes_of_triples,
+            largest_hash: u64::MAX,
+            left_out: 0,
+        };
         if tier == Tier::Weights {
             return nothing;
         }
@@ -292,9 +305,9 @@ impl Grid {
         };
         let mut values = MOST_VALUES;
         loop {
-            let columns = columns_of(statistics, &losses, bins, values);
+            let (columns, left_out) = columns_of(statistics, &losses, bins, values);
             let triples = if tier == Tier::Full { columns_of_triples(&columns, &losses) } else { Vec::new() };
-            let mut grid = Grid { columns, triples, ..nothing };
+            let mut grid = Grid { columns, triples, left_out, ..nothing };
             if grid.codes_of_triples == 16 && grid.cells(classes) > MOST_CELLS_OF_FINE_TRIPLES {
                 grid.codes_of_triples = 8;
             }
@@ -302,7 +315,7 @@ impl Grid {
                 return grid;
             }
             if bins == 4 && values == 4 {
-                return nothing;
+                return Grid { left_out: left_out + grid.columns.len(), ..nothing };
             }
             (bins, values) = ((bins / 2).max(4), (values / 2).max(4));
         }
@@ -373,20 +386,27 @@ fn losses_of(class_weights: &[f64], singles: &[Option<SingleCounts>], unit: f64)
 }
 
 /// The columns of the schema that are counted together, numbers and categories in at most so many codes. If there are too many,
-/// the best by themselves are.
-fn columns_of(statistics: &Statistics, losses: &[f64], bins: usize, values: usize) -> Vec<GridColumn> {
+/// the best by themselves are. Also how many are left out.
+fn columns_of(
+    statistics: &Statistics,
+    losses: &[f64],
+    bins: usize,
+    values: usize,
+) -> (Vec<GridColumn>, usize) {
     let column = |factor: &FamilyStatistics| match factor {
         FamilyStatistics::Number(column, numbers) => GridColumn::of_numbers(*column, numbers, bins),
         FamilyStatistics::Category(column, category) => GridColumn::of_values(*column, category, values),
         _ => None,
     };
     let mut columns: Vec<GridColumn> = statistics.factors.iter().filter_map(column).collect();
-    if columns.len() > MOST_COLUMNS {
+    let all = columns.len();
+    if all > MOST_COLUMNS {
         columns.sort_by(|a, b| better_first(losses, a.column, b.column));
         columns.truncate(COLUMNS_OF_MANY);
         columns.sort_by_key(|column| column.column);
     }
-    columns
+    let left_out = all - columns.len();
+    (columns, left_out)
 }
 
 /// Which columns of a grid are counted in triples: of those with few values, the best by themselves.

@@ -11,7 +11,8 @@
 //! rows is shrunk to the interaction that the classes share, not to independence. Three columns likewise.
 //!
 //! Without a row, its own class has one row less in n(a, b, class) and in n(class), and everything else stays. To leave the row
-//! out of P(a | class), which stands below, would raise the true class of every row, and weights would be fitted to that.
+//! out of P(a | class), which stands below, would raise the true class of every row, and weights would be fitted to that. Where a and
+//! b occur together in most rows of a class and oftener than by chance in the others, u could still rise without the row; then it stays.
 
 use crate::judgement::grid::{Coded, Grid};
 use crate::judgement::together::{Layout, Pair, Together, Triple, TripleShape, coarse_codes, coarser};
@@ -105,26 +106,39 @@ impl Interaction {
         Interaction { classes, shared, rates, inverse, totals }
     }
 
+    /// Lets go of all that was counted.
+    pub(crate) fn let_go(&mut self) {
+        (self.rates, self.inverse, self.shared) = (Vec::new(), Vec::new(), Vec::new());
+    }
+
     /// u of a class for one of its own rows of this weight, without the row.
     pub(crate) fn ln(&self, cell: usize, class: usize, strength: f64, weight: f64) -> f64 {
         let place = cell * self.classes + class;
-        let rate = (self.rates[place] - weight * self.inverse[place]).max(0.0);
-        let total = (self.totals[class] - weight).max(0.0);
-        libm::log((rate + strength * self.shared[cell]) / (total + strength))
+        let (rate, total, shared) = (self.rates[place], self.totals[class], strength * self.shared[cell]);
+        let without = (rate - weight * self.inverse[place]).max(0.0);
+        let left = (total - weight).max(0.0);
+        libm::log(((without + shared) / (left + strength)).min((rate + shared) / (total + strength)))
     }
 
     /// u of every cell, classes side by side; zero where a value is missing. With a weight, u of each class for one of its own
-    /// rows of this weight, without the row.
+    /// rows of this weight, without the row, or with one more if the weight is negative.
     pub(crate) fn table(&self, shape: &Shape, strength: f64, weight: f64) -> Vec<f64> {
-        let totals = self.totals.iter().map(|total| 1.0 / ((total - weight).max(0.0) + strength));
-        let totals: Vec<f64> = totals.collect();
+        let inverse_totals = |weight: f64| {
+            let totals = self.totals.iter().map(|total| 1.0 / ((total - weight).max(0.0) + strength));
+            totals.collect::<Vec<f64>>()
+        };
+        let (totals, of_all) = (inverse_totals(weight), inverse_totals(0.0));
         let mut table = vec![0.0; self.rates.len()];
         let of_cells = self.rates.chunks_exact(self.classes).zip(self.inverse.chunks_exact(self.classes));
         let cells = table.chunks_exact_mut(self.classes).zip(of_cells).zip(&self.shared);
         for ((to, (rates, inverse)), shared) in cells {
-            let of_classes = rates.iter().zip(inverse).zip(&totals);
-            for (to, ((rate, inverse), total)) in to.iter_mut().zip(of_classes) {
-                *to = ((rate - weight * inverse).max(0.0) + strength * shared) * total;
+            let of_classes = rates.iter().zip(inverse).zip(totals.iter().zip(&of_all));
+            let shared = strength * shared;
+            for (to, ((rate, inverse), (total, of_all))) in to.iter_mut().zip(of_classes) {
+                let changed = ((rate - weight * inverse).max(0.0) + shared) * total;
+                let with_all = (rate + shared) * of_all;
+                // Whatever else may change, a row never speaks against its class.
+                *to = if weight < 0.0 { changed.max(with_all) } else { changed.min(with_all) };
             }
         }
         ln_each(&mut table);
@@ -218,23 +232,41 @@ pub(crate) fn triples_of(together: &Together) -> impl Iterator<Item = (Shape, In
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     /// Two columns of two codes each, beside that of no value.
     const SHAPE: Shape = Shape::Pair { columns: [0, 1], shifts: [0, 0], width: 3 };
 
-    #[test]
-    fn leaving_a_row_out_only_ever_lowers_its_class() {
-        // Two columns of two codes each, and two classes: the cells of no value first.
-        let mut counts = vec![0.0; 9 * 2];
-        for (cell, of_class) in [(4, [5.0, 1.0]), (5, [2.0, 7.0]), (7, [1.0, 3.0]), (8, [6.0, 2.0])] {
-            counts[cell * 2..][..2].copy_from_slice(&of_class);
-        }
-        let interaction = Interaction::new(counts, &[3, 3], 2);
-        for strength in [5.0, 80.0] {
-            let with = interaction.table(&SHAPE, strength, 0.0);
-            let without = interaction.table(&SHAPE, strength, 1.0);
-            assert!(with.iter().zip(&without).all(|(with, without)| *without <= with + 1e-15));
+    proptest! {
+        /// For every row that was counted, what is left without it says less for its class, and no more for any other.
+        #[test]
+        fn leaving_a_row_out_only_ever_lowers_its_class(
+            is_triple in any::<bool>(),
+            classes in 2_usize..=4,
+            rows in prop::collection::vec(prop::sample::select(vec![0_u8, 0, 1, 2, 30]), 4 * 18),
+            strength in prop::sample::select(vec![1e-3, 5.0, 20.0, 300.0]),
+            weight in prop::sample::select(vec![0.25, 1.0]),
+        ) {
+            // Two columns of three and two values, or three with two and one more: codes begin with that of no value.
+            let (codes, shape) = match is_triple {
+                false => (&[4, 3][..], Shape::Pair { columns: [0, 1], shifts: [0, 0], width: 3 }),
+                true => (&[4, 3, 2][..], Shape::Triple(TripleShape::of_codes([4, 3, 2]))),
+            };
+            let mut counts = vec![0.0; codes.iter().product::<usize>() * classes];
+            let known = |place: &usize| shape.is_known(place / classes);
+            let places: Vec<usize> = (0..counts.len()).filter(known).collect();
+            for (&place, rows) in places.iter().zip(rows) {
+                counts[place] = f64::from(rows);
+            }
+            let interaction = Interaction::new(counts.clone(), codes, classes);
+            let (with, without) = (interaction.table(&shape, strength, 0.0), interaction.table(&shape, strength, weight));
+            for place in places.into_iter().filter(|&place| counts[place] > 0.0) {
+                let u = |weight: f64| interaction.ln(place / classes, place % classes, strength, weight);
+                prop_assert!((u(0.0) - with[place]).abs() < 1e-12 && (u(weight) - without[place]).abs() < 1e-12);
+                prop_assert!(u(weight) <= u(0.0), "{} without the row, {} with it", u(weight), u(0.0));
+            }
         }
     }
 

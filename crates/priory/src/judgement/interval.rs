@@ -166,7 +166,8 @@ pub(crate) struct JudgedSpread {
     interactions: Vec<(Vec<usize>, Shape, Table)>,
     clouds: Vec<(Cloud, usize)>,
     weights: Vec<f64>,
-    doubt: f64,
+    /// ε: how far from certain the model stays.
+    pub(crate) doubt: f64,
     /// How much of what the terms say is believed.
     pub(crate) trust: f64,
     /// Factors whose likelihoods are terms themselves, with the place of their weights.

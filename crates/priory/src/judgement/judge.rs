@@ -156,6 +156,8 @@ pub(super) fn judge_sample(
     let classes = statistics.classes.len();
     let (class_weights, singles) = (class_weights(statistics), singles_of(statistics, settings));
     let grid = Grid::choose(statistics, &class_weights, &singles, tier);
+    let has_no_room = grid.columns.is_empty() && grid.left_out > 0;
+    let tier = if has_no_room { Tier::Weights } else { tier };
     let grid = Arc::new(Grid { largest_hash: *largest_hash, ..grid });
     let mut coded = grid.write(batch, &(0..batch.rows as u32).collect::<Vec<_>>());
     let on_grid = OnGrid::of_sample(grid, &coded, batch, &own, copies, classes, threads);

@@ -288,6 +288,11 @@ impl<'a> Pool<'a> {
         self.class_weights.iter().sum()
     }
 
+    /// Whether all rows of the sample weigh the same.
+    fn weighs_alike(&self) -> bool {
+        self.sample.weights.iter().all(|&weight| weight == self.unit)
+    }
+
     /// Adds what each column says by itself; how its counts are shrunk.
     fn add_columns(&mut self, singles: &[Option<SingleCounts>]) -> Vec<Option<Shrinkage>> {
         let log_prior = log_prior(self.class_weights);
@@ -338,7 +343,8 @@ impl<'a> Pool<'a> {
         }
         let choice = self.choose_pairs(grid, together);
         let pairs = pairs_of(grid, together, choice.bins);
-        let pairs = Interactions::new(grid.columns.len(), pairs, choice.strength, self.unit);
+        let kept = !self.weighs_alike();
+        let pairs = Interactions::new(grid.columns.len(), pairs, choice.strength, self.unit, kept);
         self.fit.parts.push(pairs.without_one(self.sample, self.fit.threads));
         self.interactions.push(pairs);
         Some(choice)
@@ -395,8 +401,8 @@ impl<'a> Pool<'a> {
             return None;
         }
         let (residuals, classes, threads) = (self.residuals(), self.fit.classes, self.fit.threads);
-        let mut triples =
-            Interactions::new(layout.codes.len(), triples_of(together), TRIPLE_STRENGTHS[0], self.unit);
+        let (columns, strength) = (layout.codes.len(), TRIPLE_STRENGTHS[0]);
+        let mut triples = Interactions::new(columns, triples_of(together), strength, self.unit, true);
         let mut best = (0.0, TRIPLE_STRENGTHS[0]);
         for strength in TRIPLE_STRENGTHS {
             triples = triples.with_strength(strength);
@@ -414,6 +420,7 @@ impl<'a> Pool<'a> {
             return None;
         }
         let triples = triples.with_strength(best.1);
+        let triples = if self.weighs_alike() { triples.without_counts() } else { triples };
         self.fit.parts.push(triples.without_one(self.sample, threads));
         self.interactions.push(triples);
         Some(best.1)

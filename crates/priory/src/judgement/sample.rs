@@ -55,8 +55,7 @@ pub(crate) struct SettledSample {
 impl RowSample {
     /// Of no rows.
     pub(crate) fn new(schema: &Schema) -> Self {
-        let has_text = schema.columns.iter().any(|column| column.text.is_some());
-        RowSample::with_most(schema, if has_text { MOST_VALUES_WITH_TEXT } else { MOST_VALUES })
+        RowSample::with_most(schema, most_values(schema))
     }
 
     fn with_most(schema: &Schema, most_values: usize) -> Self {
@@ -66,7 +65,13 @@ impl RowSample {
 
     /// A sample of these rows, in the order of their hashes, each with how many rows hold the same; `None` if no sample could
     /// be like that.
-    pub(crate) fn from_parts(batch: Batch, copies: &[u64], largest_hash: u64) -> Option<Self> {
+    pub(crate) fn from_parts(
+        schema: &Schema,
+        batch: Batch,
+        copies: &[u64],
+        largest_hash: u64,
+    ) -> Option<Self> {
+        let most_values = most_values(schema);
         let counted: Vec<CountedRow> =
             (0..batch.rows as u32).map(|row| CountedRow { row, class: 0 }).collect();
         let hashes = hashes_of(&batch, &counted).into_iter().zip(copies);
@@ -78,8 +83,8 @@ impl RowSample {
         let is_possible = copies.len() == batch.rows
             && rows.is_sorted_by(|a, b| a.hash < b.hash)
             && rows.iter().all(|row| row.hash <= largest_hash && row.copies > 0)
-            && (values <= MOST_VALUES || rows.len() == 1);
-        is_possible.then_some(RowSample { batch, rows, values, most_values: MOST_VALUES, largest_hash })
+            && (values <= most_values || rows.len() == 1);
+        is_possible.then_some(RowSample { batch, rows, values, most_values, largest_hash })
     }
 
     /// How many rows it has, each counted as often as it occurs.
@@ -164,6 +169,12 @@ impl RowSample {
         let copies = self.rows.iter().map(|row| row.copies as f64).collect();
         SettledSample { batch: self.batch, copies, largest_hash: self.largest_hash }
     }
+}
+
+/// How many values the rows of a table may have in a sample.
+fn most_values(schema: &Schema) -> usize {
+    let has_text = schema.columns.iter().any(|column| column.text.is_some());
+    if has_text { MOST_VALUES_WITH_TEXT } else { MOST_VALUES }
 }
 
 /// How many different rows can be kept of these, none of which has a larger hash, and the largest hash that a row may have

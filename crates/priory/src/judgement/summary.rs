@@ -16,6 +16,8 @@ pub struct JudgementSummary {
     pub rows: u64,
     /// Whether at least a quarter as many rows were learnt or forgotten since, so that it should be made anew.
     pub is_stale: bool,
+    /// How many columns are weighed by themselves alone, since all of them together would be too many to count.
+    pub left_out: usize,
     /// The weights of each column.
     pub columns: Vec<ColumnWeights>,
     /// What columns say as one cloud of points, and the weight of that.
@@ -96,6 +98,7 @@ impl JudgementSummary {
             tier: judgement.tier,
             rows: judgement.rows,
             is_stale: judgement.is_stale(statistics.rows),
+            left_out: statistics.on_grid.as_ref().map_or(0, |on_grid| on_grid.grid.left_out),
             columns: columns.collect(),
             clouds: clouds.collect(),
             texts: texts.collect(),

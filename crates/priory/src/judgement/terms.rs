@@ -115,20 +115,31 @@ struct Table {
 }
 
 impl Interactions {
+    /// Of rows that weigh `unit` each. Only where their counts are `kept` can other rows be asked, or another strength be tried.
     pub(crate) fn new(
         columns: usize,
         of: impl Iterator<Item = (Shape, Interaction)>,
         strength: f64,
         unit: f64,
+        kept: bool,
     ) -> Self {
-        let of: Vec<(Shape, Interaction)> = of.collect();
-        let table = |(shape, interaction): &(Shape, Interaction)| {
-            let terms = interaction.table(shape, strength, 0.0);
-            let own = interaction.table(shape, strength, unit);
-            Table { lost: terms.iter().zip(own).map(|(with, without)| with - without).collect(), terms }
+        let with_table = |(shape, mut interaction): (Shape, Interaction)| {
+            let terms = interaction.table(&shape, strength, 0.0);
+            let own = interaction.table(&shape, strength, unit);
+            if !kept {
+                interaction.let_go();
+            }
+            let lost = terms.iter().zip(own).map(|(with, without)| with - without).collect();
+            ((shape, interaction), Table { terms, lost })
         };
-        let tables = of.iter().map(table).collect();
+        let (of, tables) = of.map(with_table).unzip();
         Interactions { columns, of, tables, strength, unit }
+    }
+
+    /// The same without the counts, which take as much memory as the terms.
+    pub(crate) fn without_counts(mut self) -> Self {
+        self.of.iter_mut().for_each(|(_, interaction)| interaction.let_go());
+        self
     }
 
     /// In how many of them each column is, at the most.
@@ -142,7 +153,7 @@ impl Interactions {
         if strength == self.strength {
             self
         } else {
-            Interactions::new(self.columns, self.of.into_iter(), strength, self.unit)
+            Interactions::new(self.columns, self.of.into_iter(), strength, self.unit, true)
         }
     }
 

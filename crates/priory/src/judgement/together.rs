@@ -321,6 +321,12 @@ impl TripleShape {
         }
     }
 
+    /// Of the first three columns, with so many codes each.
+    #[cfg(test)]
+    pub(super) fn of_codes(codes: [usize; 3]) -> Self {
+        TripleShape { columns: [0, 1, 2], shifts: [0; 3], codes }
+    }
+
     /// The codes of a row.
     #[inline]
     pub(crate) fn codes_of(&self, coded: &Coded, row: usize) -> [usize; 3] {

@@ -40,8 +40,8 @@ impl Terms {
         let columns = columns.map(|(counts, shrinkage)| Some(counts.as_ref()?.table((*shrinkage)?, unit)));
         let list = TermList::new(judgement, singles.len(), on_grid)?;
         let interactions = list.interactions.iter();
-        let interactions =
-            interactions.map(|terms| Interactions::new(terms.columns(), terms.each(), terms.strength, unit));
+        let interactions = interactions
+            .map(|terms| Interactions::new(terms.columns(), terms.each(), terms.strength, unit, true));
         let clouds = list.clouds.iter().map(CloudTerm::cloud);
         Some(Terms {
             columns: columns.collect(),
@@ -216,6 +216,7 @@ mod tests {
             triples: vec![0, 1, 2],
             codes_of_triples: 4,
             largest_hash: u64::MAX,
+            left_out: 0,
         };
         let code = |row: usize, step: usize| 1 + (row * row / step % 3) as u8;
         let codes: Vec<Vec<u8>> =

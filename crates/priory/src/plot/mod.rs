@@ -3,9 +3,11 @@
 mod axis;
 mod contour;
 mod densities;
+mod points;
 mod regions;
 mod reliability;
 pub mod svg;
+mod words;
 
 use crate::report::{FeatureSummary, Features, Summary};
 use crate::settings::NumberFamily;
@@ -15,8 +17,10 @@ pub use axis::{Tick, ticks};
 pub use contour::Piece;
 use densities::Counted;
 pub use densities::{Bins, Densities};
+pub use points::{Point, Points};
 pub use regions::{Axis, Regions};
 pub use reliability::reliability;
+pub use words::{Word, Words};
 
 /// One or more panels about the same classes.
 #[derive(Debug, Clone)]
@@ -49,6 +53,17 @@ pub enum Drawing {
     Bars(Bars),
     /// Two columns of numbers: who is most probable where.
     Regions(Regions),
+    /// Text: the words that tell most.
+    Words(Words),
+}
+
+impl Picture {
+    /// Puts points over a map of two columns of numbers.
+    pub fn add_points(&mut self, points: Vec<Point>) {
+        if let [Panel { drawing: Drawing::Regions(regions), .. }] = self.panels.as_mut_slice() {
+            regions.points = points;
+        }
+    }
 }
 
 /// P(value | class) for each value, the classes side by side.
@@ -65,7 +80,7 @@ pub struct Bars {
 pub struct Detail {
     /// Points of a curve.
     pub points: usize,
-    /// Values of a column of categories; of more, the most frequent are shown.
+    /// Values of a column of categories; of more, the most frequent are shown. As many words of a column of text.
     pub values: usize,
     /// Columns and rows of a map.
     pub map: (usize, usize),
@@ -81,6 +96,9 @@ impl Detail {
 /// More panels than this are not put into one picture; the best are.
 pub const MOST_PANELS: usize = 24;
 
+/// So many telling words of each class are looked up.
+const MOST_WORDS: usize = 20;
+
 /// A model made ready to be drawn.
 #[derive(Debug)]
 pub struct Subject<'a> {
@@ -95,10 +113,10 @@ impl<'a> Subject<'a> {
     /// # Errors
     /// If the model was estimated from something else.
     pub fn new(learnt: &'a Learnt, model: &'a Model) -> Result<Self> {
-        Ok(Subject { learnt, model, summary: learnt.summary(model, 0)? })
+        Ok(Subject { learnt, model, summary: learnt.summary(model, MOST_WORDS)? })
     }
 
-    /// The columns that have pictures, those first that help most. A joint table has one picture, a group one for each
+    /// The columns, those first that help most. A joint table has one picture, a group one for each
     /// column.
     ///
     /// # Errors
@@ -106,9 +124,8 @@ impl<'a> Subject<'a> {
     pub fn ranked(&self) -> Result<Vec<String>> {
         let features = Features::of(&self.learnt.statistics.canonical(), self.model)?;
         let columns = features.ranked.iter().flat_map(|rank| match rank.kind {
-            Kind::Text => &[],
             Kind::Joint => &rank.columns[..1],
-            Kind::Category | Kind::Number | Kind::Moments | Kind::Group => &rank.columns[..],
+            Kind::Category | Kind::Number | Kind::Moments | Kind::Group | Kind::Text => &rank.columns[..],
         });
         Ok(columns.cloned().collect())
     }
@@ -153,10 +170,7 @@ impl<'a> Subject<'a> {
     fn column(&self, name: &str, detail: Detail) -> Result<Panel> {
         let (feature, kind) = self.feature(name)?;
         let drawing = match kind {
-            Kind::Text => {
-                let said = format!("`{name}` is a column of text, of which there is no picture");
-                return Err(Error::NoPictureOfText(said));
-            }
+            Kind::Text => Drawing::Words(Words::new(feature, detail.values)),
             Kind::Category | Kind::Joint => Drawing::Bars(Bars::new(feature, detail.values)),
             // Numbers that are values of their own have probabilities, not a density.
             Kind::Number | Kind::Moments if feature.family.of_numbers() == Some(NumberFamily::Values) => {
@@ -237,7 +251,7 @@ impl<'a> Subject<'a> {
 }
 
 fn nothing_to_draw() -> Error {
-    Error::NoPictureOfText("there is no column to draw: of text there is no picture".to_owned())
+    Error::NoPicture("there is no column to draw".to_owned())
 }
 
 impl Bars {

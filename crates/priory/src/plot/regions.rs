@@ -3,6 +3,7 @@
 use crate::{Model, Result};
 
 use super::contour::{Heights, Piece};
+use super::points::Point;
 
 /// A map with evenly spaced points, from the lower left row by row.
 #[derive(Debug, Clone)]
@@ -15,6 +16,8 @@ pub struct Regions {
     pub best: Vec<(usize, f64)>,
     /// Lines around what holds these shares of each class, in units of the map's columns and rows.
     pub contours: Vec<Vec<Piece>>,
+    /// Rows of data, if they were asked for.
+    pub points: Vec<Point>,
 }
 
 /// A column along a side of the map.
@@ -62,7 +65,7 @@ impl Regions {
             let of_class: Vec<f64> = ln.iter().skip(class).step_by(classes).copied().collect();
             lines(&of_class, points.0)
         });
-        Ok(Regions { contours: contours.collect(), across, up, best })
+        Ok(Regions { contours: contours.collect(), across, up, best, points: Vec::new() })
     }
 }
 

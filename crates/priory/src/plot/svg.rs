@@ -4,7 +4,7 @@
 use std::fmt::{Display, Write as _};
 
 use super::axis::ticks;
-use super::{Bars, Densities, Drawing, Panel, Picture, Regions, regions};
+use super::{Bars, Densities, Drawing, Panel, Picture, Regions, Words, regions};
 
 /// The rectangle that a drawing fills; labels stand outside of it.
 #[derive(Clone, Copy)]
@@ -60,6 +60,7 @@ pub fn draw(picture: &Picture) -> String {
             Drawing::Densities(densities) => draw_densities(&mut svg, frame, densities, picture),
             Drawing::Bars(bars) => draw_bars(&mut svg, frame, bars, &picture.target),
             Drawing::Regions(regions) => draw_regions(&mut svg, frame, regions),
+            Drawing::Words(words) => draw_words(&mut svg, frame, words, &picture.target),
         }
     }
     svg.finish()
@@ -90,6 +91,13 @@ fn description(picture: &Picture) -> String {
              nine tenths of each class",
             regions.across.name, regions.up.name,
         ),
+        Drawing::Words(words) => {
+            format!(
+                "the {} words of {} that tell most, a bar for how much each speaks for its {classes}",
+                words.words.len(),
+                panel.title
+            )
+        }
     };
     format!("Shown: {}.", picture.panels.iter().map(about).collect::<Vec<_>>().join("; "))
 }
@@ -100,6 +108,7 @@ fn single_frame(panel: &Panel, top: f64) -> (Vec<Frame>, f64) {
         Drawing::Densities(_) => (LEFT, 260.0),
         Drawing::Bars(bars) => (label_room(bars), bars_height(bars)),
         Drawing::Regions(_) => (LEFT + 16.0, 432.0),
+        Drawing::Words(words) => (word_room(words), words_height(words)),
     };
     let width = WIDTH - left - RIGHT;
     let frame = Frame { x: left, y: top + ABOVE + title_room(panel, width), width, height };
@@ -114,11 +123,13 @@ fn frames(panels: &[Panel], top: f64) -> (Vec<Frame>, f64) {
     for row in panels.chunks(2) {
         let height = |panel: &Panel| match &panel.drawing {
             Drawing::Bars(bars) => bars_height(bars),
+            Drawing::Words(words) => words_height(words),
             Drawing::Densities(_) | Drawing::Regions(_) => 150.0,
         };
         let height = row.iter().map(height).fold(0.0, f64::max);
         let left = |panel: &Panel| match &panel.drawing {
             Drawing::Bars(bars) => label_room(bars).min(130.0),
+            Drawing::Words(words) => word_room(words).min(130.0),
             Drawing::Densities(_) | Drawing::Regions(_) => LEFT,
         };
         let above = row
@@ -129,7 +140,8 @@ fn frames(panels: &[Panel], top: f64) -> (Vec<Frame>, f64) {
             let left = left(panel);
             let x = i as f64 * half + left;
             // Beside a long list of bars a curve does not need all the height.
-            let height = if let Drawing::Bars(_) = &panel.drawing { height } else { height.min(240.0) };
+            let is_list = matches!(&panel.drawing, Drawing::Bars(_) | Drawing::Words(_));
+            let height = if is_list { height } else { height.min(240.0) };
             frames.push(Frame { x, y: y + above, width: half - left - RIGHT, height });
         }
         y += above + height + BELOW;
@@ -297,6 +309,36 @@ fn bars_height(bars: &Bars) -> f64 {
     bars.values.len().max(1) as f64 * (8.0 * classes as f64 + 6.0).clamp(20.0, 90.0)
 }
 
+/// A bar for each word, in the colour of the class that it speaks for.
+fn draw_words(svg: &mut Svg, frame: Frame, words: &Words, target: &str) {
+    let about = format!("how much it speaks for the {}, in nats", cut(target, 24.0));
+    svg.text(frame.x, frame.y + frame.height + 36.0, "soft", &about);
+    let top = words.top();
+    draw_scale(svg, frame, 0.0, top);
+    let high = words_height(words) / words.words.len().max(1) as f64;
+    for (i, word) in words.words.iter().enumerate() {
+        let y = frame.y + i as f64 * high;
+        svg.text(frame.x - 8.0, y + high / 2.0 + 4.0, "end", &cut(&word.token, 20.0));
+        // What no other class has goes on for ever, and is as long as the picture is wide.
+        let width = (word.evidence / top).min(1.0) * frame.width;
+        svg.rect(frame.x, y + 2.0, width, high - 4.0, &format!("fill{}", word.class % 8));
+    }
+    if words.more > 0 {
+        let text = format!("and {} {} more", words.more, if words.more == 1 { "class" } else { "classes" });
+        svg.text(frame.x + frame.width, frame.y + frame.height + 36.0, "soft end", &text);
+    }
+}
+
+fn words_height(words: &Words) -> f64 {
+    16.0 * words.words.len().max(1) as f64
+}
+
+/// Room for the words.
+fn word_room(words: &Words) -> f64 {
+    let longest = words.words.iter().map(|word| cut(&word.token, 20.0).chars().count()).max().unwrap_or(0);
+    LEFT.max(20.0 + LETTER * longest as f64)
+}
+
 /// Room for the names of the values.
 fn label_room(bars: &Bars) -> f64 {
     let longest = bars.values.iter().map(|(value, _)| cut(value, 16.0).chars().count()).max().unwrap_or(0);
@@ -345,6 +387,7 @@ fn draw_regions(svg: &mut Svg, frame: Frame, map: &Regions) {
         }
         svg.path(&lines, &format!("line{} contour", class % 8));
     }
+    draw_points(svg, frame, map);
     draw_scale(svg, frame, map.across.low, map.across.high);
     for tick in ticks(map.up.low, map.up.high, 8) {
         let y = frame.y + frame.height * (1.0 - (tick.at - map.up.low) / (map.up.high - map.up.low));
@@ -361,6 +404,25 @@ fn draw_regions(svg: &mut Svg, frame: Frame, map: &Regions) {
     let shares: Vec<String> = regions::SHARES.iter().map(|share| format!("{:.0} %", 100.0 * share)).collect();
     let about = format!("lines: {} of a class", shares.join(" and "));
     svg.text(frame.x + frame.width, frame.y + frame.height + 36.0, "soft end", &about);
+}
+
+/// A dot for each row that is on the map.
+fn draw_points(svg: &mut Svg, frame: Frame, map: &Regions) {
+    let mut dots = vec![String::new(); map.contours.len()];
+    for point in &map.points {
+        let place = |at: f64, low: f64, high: f64| (at - low) / (high - low);
+        let x = place(point.across, map.across.low, map.across.high);
+        let y = place(point.up, map.up.low, map.up.high);
+        if (0.0..=1.0).contains(&x) && (0.0..=1.0).contains(&y) {
+            let (x, y) = (frame.x + x * frame.width, frame.y + (1.0 - y) * frame.height);
+            // A line of no length with round ends.
+            let _ = write!(dots[point.class], "M{} {}h0", Short(x), Short(y));
+        }
+    }
+    const DOT: &str = "fill:none;stroke-width:4;stroke-linecap:round;stroke-opacity:.75";
+    for (class, dots) in dots.iter().enumerate().filter(|(_, dots)| !dots.is_empty()) {
+        let _ = writeln!(svg.text, "<path class=\"line{}\" style=\"{DOT}\" d=\"{dots}\"/>", class % 8);
+    }
 }
 
 /// The classes of a line of a class.

@@ -2,13 +2,50 @@
 
 use std::borrow::Cow;
 
-use priory_input::{KeptColumn, Predictions};
+use crate::kept::{KeptColumn, Predictions};
 
-use crate::commands::predict::Columns;
+/// What the columns of predictions are: those that are kept, the prediction, the probabilities, log P(x).
+#[derive(Debug, Clone)]
+pub struct PredictedColumns<'a> {
+    /// The columns of the table that pass through.
+    pub kept: &'a [String],
+    /// The classes, in the order of their probabilities.
+    pub classes: &'a [String],
+    /// What may be predicted: the classes, and `unsure`.
+    pub answers: Vec<String>,
+    /// Whether the probability of each class is written,
+    pub probabilities: bool,
+    /// and from where to where it could be,
+    pub intervals: bool,
+    /// and log P(x).
+    pub log_evidence: bool,
+}
 
-/// How predictions are written.
-pub(super) struct Lines<'a> {
-    columns: &'a Columns<'a>,
+impl PredictedColumns<'_> {
+    /// What the prediction is called.
+    pub const PREDICTION: &'static str = "prediction";
+    /// What log P(x) is called.
+    pub const LOG_EVIDENCE: &'static str = "log_evidence";
+
+    /// The names of all of them, as they stand in a table.
+    pub fn names(&self) -> Vec<String> {
+        let mut names = self.kept.to_vec();
+        names.push(Self::PREDICTION.into());
+        for class in self.classes.iter().filter(|_| self.probabilities) {
+            names.push(format!("P({class})"));
+            names.extend(
+                ["low", "high"].iter().filter(|_| self.intervals).map(|end| format!("{end}({class})")),
+            );
+        }
+        names.extend(self.log_evidence.then(|| Self::LOG_EVIDENCE.to_owned()));
+        names
+    }
+}
+
+/// Writes predictions row by row.
+#[derive(Debug)]
+pub struct PredictedLines<'a> {
+    columns: &'a PredictedColumns<'a>,
     syntax: Syntax,
     /// The names of the kept columns and of the classes as the syntax wants them.
     kept: Vec<String>,
@@ -32,19 +69,23 @@ struct Probabilities<'a> {
 
 /// The two ways to write a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Syntax {
+pub enum Syntax {
+    /// Fields between commas, after a header.
     Csv,
+    /// A JSON object on a line.
     Json,
 }
 
-impl<'a> Lines<'a> {
-    pub(super) fn new(columns: &'a Columns<'a>, syntax: Syntax) -> Self {
+impl<'a> PredictedLines<'a> {
+    /// For these columns.
+    pub fn new(columns: &'a PredictedColumns<'a>, syntax: Syntax) -> Self {
         let quoted = |names: &[String]| names.iter().map(|name| syntax.quoted(name).into_owned()).collect();
         let (kept, classes) = (quoted(columns.kept), quoted(columns.classes));
-        Lines { columns, syntax, kept, classes, answers: quoted(&columns.answers) }
+        PredictedLines { columns, syntax, kept, classes, answers: quoted(&columns.answers) }
     }
 
-    pub(super) fn header(&self) -> String {
+    /// What comes before the first row: the names of the columns, where they are not with every value.
+    pub fn header(&self) -> String {
         match self.syntax {
             Syntax::Json => String::new(),
             Syntax::Csv => {
@@ -56,7 +97,7 @@ impl<'a> Lines<'a> {
     }
 
     /// Appends rows.
-    pub(super) fn write(&self, predictions: &Predictions<'_>, text: &mut Vec<u8>) {
+    pub fn write(&self, predictions: &Predictions<'_>, text: &mut Vec<u8>) {
         let posterior = self.columns.probabilities.then(|| predictions.scores.normalize());
         for (row, &answer) in predictions.answers.iter().enumerate() {
             let interval = predictions.interval;
@@ -140,6 +181,7 @@ impl<'a> Lines<'a> {
 }
 
 impl Syntax {
+    /// A string as it is written.
     fn quoted(self, text: &str) -> Cow<'_, str> {
         match self {
             Syntax::Json => serde_json::to_string(text).expect("text can be written as JSON").into(),
@@ -162,7 +204,7 @@ impl Syntax {
 
 /// Writes a probability, which is finite, in the fewest digits that mean this very f64; a small one as 1.25e-7. A table of millions
 /// of rows has many of them, and few are small.
-fn push_probability(p: f64, line: &mut Vec<u8>) {
+pub fn push_probability(p: f64, line: &mut Vec<u8>) {
     let mut digits = zmij::Buffer::new();
     let digits = digits.format_finite(p);
     if p >= 1e-5 || p == 0.0 {
