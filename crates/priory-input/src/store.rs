@@ -25,9 +25,6 @@ use crate::reader::held;
 
 pub mod journal;
 
-/// How the names of files begin and end that are not finished yet.
-pub(crate) const UNFINISHED_NAME: (&str, &str) = (".priory-", ".tmp");
-
 /// The contents of a file.
 ///
 /// # Errors
@@ -330,7 +327,7 @@ impl TemporaryFile {
     /// A new file with the permissions of the one that it is to replace.
     fn create(directory: &Path, existing: Option<&Metadata>) -> io::Result<Self> {
         let mut builder = tempfile::Builder::new();
-        builder.prefix(UNFINISHED_NAME.0).suffix(UNFINISHED_NAME.1);
+        builder.prefix(".priory-").suffix(".tmp");
         // A file that is new has the permissions that any new file has. Otherwise nobody may open it who may not open the
         // old one, not even before its permissions are set.
         #[cfg(unix)]
