@@ -14,9 +14,9 @@ use priory_input::{Dialect, InputFormat};
 use crate::choices::{
     AsChoice, ColumnSmoothing, CostChoice, NumbersChoice, PriorChoice, TextChoice, TypedRow, parse_amount,
     parse_as, parse_bins, parse_cost, parse_decimal, parse_delimiter, parse_discriminant, parse_exponent,
-    parse_floor, parse_half_life, parse_level, parse_numbers_or_auto, parse_part,
-    parse_prior, parse_probability, parse_row, parse_select, parse_set, parse_smoothing, parse_text_model,
-    parse_threads, parse_threshold,
+    parse_floor, parse_half_life, parse_level, parse_numbers_or_auto, parse_part, parse_prior,
+    parse_probability, parse_row, parse_select, parse_set, parse_smoothing, parse_text_model, parse_threads,
+    parse_threshold,
 };
 
 /// Naive Bayes for anything that can be counted.
