@@ -49,6 +49,8 @@ pub(crate) enum Command {
     Evaluate(EvaluateArgs),
     /// Show how single rows come to their prediction, feature by feature
     Explain(ExplainArgs),
+    /// Write a page for a browser: how good a model is, which columns help, and how it was made
+    Report(ReportArgs),
     /// Print what a model has counted and what it concludes
     Show(ShowArgs),
     /// Rank the columns by how much each tells about the class
@@ -466,6 +468,9 @@ pub(crate) struct EvaluateArgs {
     /// Draw how sure predictions are against how often they are right, for example `--reliability believe.svg`
     #[arg(help_heading = "Output", long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) reliability: Option<PathBuf>,
+    /// Write all that was found, and the model, as a page for a browser, for example `--report report.html`
+    #[arg(help_heading = "Output", long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) report: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) split: SplitArgs,
     /// Another number gives other folds, for example `--seed 7` [default: 0]
@@ -482,6 +487,34 @@ pub(crate) struct EvaluateArgs {
     /// How to print the report
     #[arg(help_heading = "Output", long, value_enum, default_value_t)]
     pub(crate) format: Format,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  priory report examples/penguins.csv --target species -o penguins.html
+  priory report churn.priory march.csv
+  priory report churn.priory")]
+pub(crate) struct ReportArgs {
+    /// A model, and tables to test it on if there are any; or tables, to train a model of all rows and to test models of some of
+    /// their rows on the others
+    #[arg(required = true, value_name = "DATA", value_hint = ValueHint::FilePath)]
+    pub(crate) data: Vec<String>,
+    #[command(flatten)]
+    pub(crate) table: TableArgs,
+    #[command(flatten)]
+    pub(crate) settings: SettingsArgs,
+    #[command(flatten)]
+    pub(crate) judge: JudgeArgs,
+    #[command(flatten)]
+    pub(crate) split: SplitArgs,
+    /// Another number gives other folds, for example `--seed 7` [default: 0]
+    #[arg(help_heading = "What is tested on what", long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    #[command(flatten)]
+    pub(crate) decision: DecisionArgs,
+    /// Where to write the page, for example `-o report.html` [default: the first DATA's name with .html]
+    #[arg(help_heading = "Output", short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) output: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -519,7 +552,8 @@ pub(crate) struct SplitArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   priory explain tennis.priory --set outlook=S,temperature=C,humidity=H,wind=S --fractions
-  priory explain tennis.priory examples/tennis.csv --bits | less")]
+  priory explain tennis.priory examples/tennis.csv --bits | less
+  priory explain tennis.priory examples/tennis.csv --row 3 -o why.svg")]
 pub(crate) struct ExplainArgs {
     /// The model
     #[arg(value_hint = ValueHint::FilePath)]
@@ -560,6 +594,12 @@ pub(crate) struct ExplainArgs {
     /// How many terms of a judged model and tokens of a document to list, for example `explain mails.priory new.csv --top 50`
     #[arg(help_heading = "Output", long, value_name = "N", default_value_t = 20)]
     pub(crate) top: usize,
+    /// Draw how the log-odds of the answer move from the prior to the posterior, term by term, below the numbers
+    #[arg(help_heading = "Output", long)]
+    pub(crate) waterfall: bool,
+    /// Write that as a picture of one row instead, for example `explain m.priory new.csv --row 17 -o why.svg`
+    #[arg(help_heading = "Output", short, long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["format", "waterfall"])]
+    pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) settings: SettingsArgs,
     /// How to print the explanation
@@ -616,7 +656,8 @@ pub(crate) struct FeaturesArgs {
 #[command(after_help = "Examples:
   priory plot penguins.priory flipper_length_mm
   priory plot penguins.priory bill_length_mm bill_depth_mm -o bills.svg
-  priory plot penguins.priory -o all.svg")]
+  priory plot penguins.priory -o all.svg
+  priory plot penguins.priory --nomogram --class Gentoo -o worth.svg")]
 pub(crate) struct PlotArgs {
     /// The model
     #[arg(value_hint = ValueHint::FilePath)]
@@ -625,6 +666,22 @@ pub(crate) struct PlotArgs {
     /// with -o all of them]
     #[arg(value_name = "COLUMN", num_args = 0..=2)]
     pub(crate) columns: Vec<String>,
+    /// Draw by how many bits each value of each column speaks for a class, for example `plot tennis.priory --nomogram`
+    ///
+    /// Between two classes what a row holds adds up, with the prior, to the log-odds of the class. Of more classes it is one
+    /// against all others.
+    #[arg(help_heading = "Output", long, conflicts_with = "columns")]
+    pub(crate) nomogram: bool,
+    /// The class that the nomogram is about, for example `--nomogram --class Gentoo` [default: the positive class if the model
+    /// was told one, else the last of two, else the most frequent]
+    #[arg(
+        help_heading = "Output",
+        long,
+        value_name = "CLASS",
+        requires = "nomogram",
+        allow_hyphen_values = true
+    )]
+    pub(crate) class: Option<String>,
     #[command(flatten)]
     pub(crate) settings: SettingsArgs,
     /// Draw the rows of tables as points over a map of two columns, a part of them if they are many, for example

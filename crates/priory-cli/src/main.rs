@@ -41,6 +41,7 @@ fn main() -> ExitCode {
         Command::Predict(args) => commands::predict::run(&args, threads),
         Command::Evaluate(args) => commands::evaluate::run(&args, threads),
         Command::Explain(args) => commands::explain::run(&args),
+        Command::Report(args) => commands::report::run(args, threads),
         Command::Show(args) => commands::show::run(&args),
         Command::Features(args) => commands::features::run(&args),
         Command::Plot(args) => commands::plot::run(&args),

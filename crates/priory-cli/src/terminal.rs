@@ -1,6 +1,9 @@
 //! Pictures made of characters: blocks and Braille dots, which are as fine as an eighth and a quarter of a line. They can be
 //! understood without colours: each class has a panel of its own, or a letter.
 
+pub(crate) mod nomogram;
+pub(crate) mod waterfall;
+
 use std::fmt::Write as _;
 
 use anstyle::{Ansi256Color, Style};

@@ -124,6 +124,12 @@ impl Understood {
         }
     }
 
+    /// The columns that were left out because of what they hold, and why.
+    pub(crate) fn left_out(&self) -> Vec<(String, String)> {
+        let left_out = self.decisions.iter().filter(|(_, decision)| decision.taken_as == TakenAs::LeftOut);
+        left_out.map(|(name, decision)| (name.clone(), decision.reason.to_string())).collect()
+    }
+
     /// Says on standard error which columns were left out, and why.
     pub(crate) fn explain_left_out(&self) {
         for (name, decision) in &self.decisions {

@@ -104,20 +104,16 @@ fn a_picture_is_well_formed_whatever_the_names_are() {
     succeeds(&folder, "train odd.csv --target y --as ]]>=category -o odd.priory");
     let picture = svg(&folder, "odd.priory");
     assert!(picture.contains("&lt;b&gt;") && picture.contains("a&amp;b") && !picture.contains('\u{1b}'));
-    // Tags are closed in the order in which they were opened, and there are none but ours.
-    let mut open = Vec::new();
-    for tag in picture.split('<').skip(1) {
-        let (tag, _) = tag.split_once('>').unwrap();
-        let name = tag.trim_start_matches('/').split([' ', '/']).next().unwrap();
-        assert!(["svg", "title", "desc", "style", "rect", "path", "text"].contains(&name), "{tag}");
-        match (tag.starts_with('/'), tag.ends_with('/')) {
-            (true, _) => assert_eq!(open.pop(), Some(name)),
-            (_, true) => {}
-            _ => open.push(name),
-        }
-    }
-    assert!(open.is_empty());
+    check_tags(&picture);
+    check_tags(&svg(&folder, "odd.priory --nomogram"));
+    succeeds(&folder, "explain odd.priory odd.csv --row 2 -o why.svg");
+    let why = fs::read_to_string(folder.path().join("why.svg")).unwrap();
+    assert!(why.contains("y = a&amp;b") || why.contains("y = &lt;b&gt;"));
+    assert!(why.contains("]]&gt; = ") && !why.contains('\u{1b}'));
+    check_tags(&why);
     assert!(!succeeds(&folder, "plot odd.priory").contains('\u{1b}'));
+    assert!(!succeeds(&folder, "plot odd.priory --nomogram").contains('\u{1b}'));
+    assert!(!succeeds(&folder, "explain odd.priory odd.csv --row 2 --waterfall").contains('\u{1b}'));
 }
 
 #[test]
@@ -335,6 +331,42 @@ fn every_way_of_evaluating_can_select() {
     }
     let wrong = run(&folder, "evaluate examples/penguins.csv --target species --select 0");
     assert_eq!(wrong.status.code(), Some(2));
+}
+
+/// Tags are closed in the order in which they were opened, and there are none but ours.
+fn check_tags(picture: &str) {
+    let mut open = Vec::new();
+    for tag in picture.split('<').skip(1) {
+        let (tag, _) = tag.split_once('>').unwrap();
+        let name = tag.trim_start_matches('/').split([' ', '/']).next().unwrap();
+        assert!(["svg", "title", "desc", "style", "rect", "path", "text"].contains(&name), "{tag}");
+        match (tag.starts_with('/'), tag.ends_with('/')) {
+            (true, _) => assert_eq!(open.pop(), Some(name)),
+            (_, true) => {}
+            _ => open.push(name),
+        }
+    }
+    assert!(open.is_empty());
+}
+
+#[test]
+fn a_waterfall_is_of_one_row_and_a_nomogram_of_a_class_that_there_is() {
+    let folder = folder();
+    assert!(fails(&folder, "explain p.priory examples/penguins.csv -o why.svg").contains("--row says which"));
+    assert!(!folder.path().join("why.svg").exists());
+    assert!(
+        fails(&folder, "explain p.priory examples/penguins.csv --row 1 -o why.png")
+            .contains("written as SVG")
+    );
+    assert!(
+        fails(&folder, "plot p.priory --nomogram --class Emperor")
+            .contains("it has Adelie, Chinstrap, Gentoo")
+    );
+    assert_eq!(run(&folder, "plot p.priory --nomogram island").status.code(), Some(2));
+    assert_eq!(run(&folder, "plot p.priory --class Gentoo").status.code(), Some(2));
+    let adelie = svg(&folder, "p.priory --nomogram");
+    assert_eq!(adelie, svg(&folder, "p.priory --nomogram --class Adelie"));
+    assert_ne!(adelie, svg(&folder, "p.priory --nomogram --class Gentoo"));
 }
 
 /// Rows are drawn over a map of two columns, in the colours of their classes, and an even part of them if they are many.

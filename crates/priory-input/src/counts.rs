@@ -215,9 +215,11 @@ fn push_category(
     row: usize,
     value: Option<&str>,
 ) -> Result<()> {
-    let category = match value {
-        Some(text) => plan.category(feature, row, feature, text)?,
-        None => None,
+    // Words such as `-` and `N/A` are values of plain categories, and mean missing in others.
+    let category = match (value, &plan.written[feature]) {
+        (None, _) => None,
+        (Some(text), None) => Some(text).filter(|text| !plan.missing.contains(text)),
+        (Some(text), Some(_)) => plan.category(feature, row, feature, text)?,
     };
     categories.push(category);
     Ok(())

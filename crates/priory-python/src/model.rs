@@ -7,8 +7,9 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArray3, PyArrayMethods};
 use priory::decide::Decision;
-use priory::plot::{Detail, Points, Subject, svg};
+use priory::plot::{Detail, MOST_STEPS, Points, Subject, Waterfall, svg};
 use priory::report::{Summary, TOP_TOKENS};
+use priory::report_page::{Made, ReportPage, Tested};
 use priory::{Batch, Explanation, Kind, Model, Statistics};
 use priory_input::{Purpose, Reader, Turn, WholeNumbers, Work, store};
 use pyo3::exceptions::{PyMemoryError, PyValueError};
@@ -353,6 +354,56 @@ impl Snapshot {
             picture.add_points(points.kept().0);
         }
         Ok(svg::draw(&picture))
+    }
+
+    /// By how many bits each value speaks for a class, or for the usual one, as SVG.
+    #[pyo3(signature = (class=None))]
+    fn nomogram(&self, py: Python<'_>, class: Option<String>) -> PyResult<String> {
+        let subject = Subject::new(&self.0.learnt, self.model(py)?).map_err(of_core)?;
+        let nomogram = subject.nomogram(class.as_deref()).map_err(of_core)?;
+        Ok(svg::nomogram(&nomogram, svg::WIDTH).file())
+    }
+
+    /// How the first row of a table comes to its answer, as SVG.
+    fn waterfall(&self, py: Python<'_>, table: &PyTable) -> PyResult<String> {
+        let model = self.model(py)?;
+        let mut rows = self.open(table)?.batches(model.schema(), Purpose::Scoring).map_err(of_input)?;
+        let mut batch = rows.reader().empty_batch();
+        if !rows.read(&mut batch).map_err(of_input)? || batch.rows == 0 {
+            return Err(PyValueError::new_err("there is no row to explain"));
+        }
+        let explanation = model.explain(&batch, 0).map_err(of_core)?;
+        let waterfall = Waterfall::new(&explanation, &model.schema().target, MOST_STEPS);
+        Ok(svg::waterfall(&waterfall, svg::WIDTH).file())
+    }
+
+    /// A page about the model for a browser; tested on the rows of a table, which `open` gives, if there is one.
+    #[pyo3(signature = (open=None))]
+    fn report(&self, py: Python<'_>, open: Option<Py<PyAny>>) -> PyResult<String> {
+        let model = self.model(py)?;
+        let learnt = &self.0.learnt;
+        let found = match open {
+            None => None,
+            Some(open) => {
+                let open = Opener::new(open, self.0.spellings().clone());
+                let done = interruptible(py, |work| {
+                    let evaluation =
+                        priory_input::evaluate_on(&|i| (i == 0).then(|| open.table()), learnt, work)?;
+                    let (rows, _) =
+                        work.learn(open.table()?, &Statistics::empty(learnt.statistics.schema()))?;
+                    Ok((evaluation, rows))
+                });
+                Some(open.check(done)?)
+            }
+        };
+        let tested = found.as_ref().map(|(evaluation, rows)| Tested {
+            evaluation,
+            how: "other rows",
+            rows: Some(rows),
+        });
+        let made = Made { command: "model.report()".to_owned(), files: Vec::new() };
+        let page = ReportPage { learnt, model, tested, left_out: &[], made: &made };
+        page.write().map_err(of_core)
     }
 
     /// P(class), in the order of the classes.

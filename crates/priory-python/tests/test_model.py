@@ -179,14 +179,46 @@ def test_pictures_are_those_of_the_command_line(tmp_path, program):
     for columns, said in [(["e"], "no column `e`"), (["a", "a"], "against itself")]:
         with pytest.raises(ValueError, match=said):
             model.plot(*columns)
+    for choices, label in [([], None), (["--class", "1"], 1)]:
+        program("plot", tmp_path / "iris.priory", "--nomogram", *choices, "--output", tmp_path / "program.svg")
+        assert (tmp_path / "program.svg").read_text() == str(model.nomogram(label))
+    X[:1].to_csv(tmp_path / "row.csv", index=False)
+    program("explain", tmp_path / "iris.priory", tmp_path / "row.csv", "--output", tmp_path / "program.svg")
+    assert (tmp_path / "program.svg").read_text() == str(model.waterfall(X[:1]))
+    with pytest.raises(ValueError, match="no class `7`"):
+        model.nomogram(7)
     with_points = str(model.plot("c", "d", points=(X, y)))
-    assert with_points.count("stroke-linecap:round") == 3 and with_points.count("h0") == 150
+    assert [line.count("h0") for line in with_points.splitlines() if "stroke-linecap:round" in line] == [50, 50, 50]
     with pytest.raises(ValueError, match="points are drawn in the plane of two columns"):
         model.plot("c", points=(X, y))
     words = priory.TextNB().fit(["one two", "three"], [0, 1]).plot()
     assert all(f">{word}</text>" in str(words) for word in ("one", "two", "three"))
     with pytest.raises(OSError):
         model.plot("a").save(tmp_path / "nowhere" / "a.svg")
+
+
+def test_reports_are_those_of_the_command_line(tmp_path, program):
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    X.columns = ["a", "b", "c", "d"]
+    model = NaiveBayes(numbers="gaussian", judge="none").fit(X, y)
+    model.save(tmp_path / "iris.priory")
+    X.assign(target=y).to_csv(tmp_path / "iris.csv", index=False)
+    schema = model.show()
+    assert schema["rows"] == 150
+    report = model.report()
+    assert str(report).startswith("<!doctype html>") and "was not tested here" in str(report)
+    program("report", tmp_path / "iris.priory", "--output", tmp_path / "program.html")
+    made = (tmp_path / "program.html").read_text()
+    # All but the command and the files, which only the program knows.
+    assert made[: made.index('<h2 id="made">')] == str(report)[: str(report).index('<h2 id="made">')]
+    tested = model.report(X, y)
+    assert "right in" in str(tested) and 'id="cut-off"' in str(tested)
+    frame = tested._repr_html_()
+    assert 'sandbox="allow-scripts"' in frame and "<script" not in frame
+    tested.save(tmp_path / "report.html")
+    assert (tmp_path / "report.html").read_text() == str(tested)
+    with pytest.raises(ValueError, match="both"):
+        model.report(X)
 
 
 def test_pickle_goes_through_the_file():

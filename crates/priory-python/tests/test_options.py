@@ -26,7 +26,7 @@ OTHERWISE = {
 ARGUMENTS = {"target": "y", "weight": "sample_weight"}
 FOR_FILES = {
     *{"schema", "delimiter", "comment", "no-header", "encoding", "input-format", "columns", "sheet", "documents", "document", "class"},
-    *{"output", "format", "reliability", "threads", "help", "version", "dry-run"},
+    *{"output", "format", "reliability", "report", "threads", "help", "version", "dry-run"},
 }
 
 

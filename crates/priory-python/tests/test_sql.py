@@ -274,6 +274,38 @@ def test_edges():
     assert priory.sql.fit(connection, "t", "y").classes_.tolist() == [1, 2]
 
 
+def moments():
+    """Some moments, and their classes."""
+    rng = random.Random(2)
+    start, day = datetime.datetime(2024, 1, 1), 86_400_000_000
+    when = [start + datetime.timedelta(microseconds=rng.choice([1, 1_000_000]) * rng.randrange(100 * day) // 1_000) for _ in range(300)]
+    when = [None if rng.random() < 0.1 else moment for moment in when] * 2
+    classes = rng.choices("ab", k=len(when))
+    X = {"x": [None if moment is None else str(moment) for moment in when]}
+    return when, classes, NaiveBayes(judge="none").fit(X, pd.Series(classes, name="y"))
+
+
+def test_moments_in_duckdb():
+    when, classes, expected = moments()
+    assert priory.sql.fit(small(when, classes, ("VARCHAR", "TIMESTAMP")), "t", "y") == expected
+    assert expected.kinds_ == {"x": "date"}
+
+
+def test_moments_in_postgresql(in_postgresql, server):
+    when, classes, expected = moments()
+    in_utc = [None if moment is None else moment.replace(tzinfo=datetime.timezone.utc) for moment in when]
+    dbapi = pytest.importorskip("adbc_driver_postgresql.dbapi")
+    for name, type, values in [("plain", "timestamp", when), ("zoned", "timestamptz", in_utc)]:
+        in_postgresql.execute(f"CREATE TABLE {name} (y text, x {type})")
+        in_postgresql.cursor().executemany(f"INSERT INTO {name} VALUES (%s, %s)", list(zip(classes, values)))
+        in_postgresql.commit()
+        in_postgresql.execute("SET timezone = 'Asia/Tokyo'")
+        assert priory.sql.fit(in_postgresql, f"public.{name}", "y") == expected
+        in_postgresql.rollback()
+        with dbapi.connect(f"postgresql://tester@/postgres?host={server.folder}") as connection:
+            assert priory.sql.fit(connection, name, "y") == expected
+
+
 def test_what_cannot_be_counted_is_refused():
     words = ["the quick brown fox jumps", "over the lazy dog again", "and the cat sleeps all day"] * 10
     words = [f"{text} {i}" for i, text in enumerate(words)]

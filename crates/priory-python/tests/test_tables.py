@@ -234,7 +234,7 @@ def test_sheets_of_spreadsheets_are_tables(book, tmp_path):
     model = NaiveBayes().fit(X, y)
     other = NaiveBayes().fit(plain.drop(columns="class"), plain["class"])
     assert model.predict_proba(X).tobytes() == other.predict_proba(plain).tobytes()
-    assert model.kinds_["ordered"] == other.kinds_["ordered"] == "number"
+    assert model.kinds_["ordered"] == other.kinds_["ordered"] == "date"
     frame = pd.DataFrame(priory.read_spreadsheet(SHEETS / book, sheet="Prices"))
     assert list(frame.columns) == ["pieces", "class"] and len(frame) == 30
     pd.testing.assert_frame_equal(pd.DataFrame(priory.read_spreadsheet(str(SHEETS / book), sheet=3)), frame)

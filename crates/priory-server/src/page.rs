@@ -15,11 +15,15 @@ pub(crate) struct File {
 }
 
 /// All of them.
-pub(crate) const FILES: &[File] = &[File {
-    path: "/page.css",
-    media_type: "text/css; charset=utf-8",
-    text: include_str!("../page/page.css"),
-}];
+pub(crate) const FILES: &[File] = &[
+    File { path: "/page.css", media_type: CSS, text: include_str!("../page/page.css") },
+    File { path: "/page.js", media_type: SCRIPT, text: include_str!("../page/page.js") },
+    File { path: "/form.js", media_type: SCRIPT, text: include_str!("../page/form.js") },
+    File { path: "/pictures.js", media_type: SCRIPT, text: include_str!("../page/pictures.js") },
+];
+
+const CSS: &str = "text/css; charset=utf-8";
+const SCRIPT: &str = "text/javascript; charset=utf-8";
 
 /// Nothing from elsewhere, no script in the page, and in no other page.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
@@ -55,7 +59,7 @@ pub(crate) fn start(server: &Server) -> Response {
             "<tr><th scope=\"row\"><a href=\"/v1/models/{name}\">{name}</a>{said}<td>{version}"
         );
     }
-    let page = include_str!("../page/models.html").replace("<!-- models -->", &rows);
+    let page = include_str!("../page/index.html").replace("<!-- models -->", &rows);
     let headers = [
         (header::CONTENT_TYPE, "text/html; charset=utf-8"),
         (header::CONTENT_SECURITY_POLICY, POLICY),

@@ -91,6 +91,7 @@
 //! | [`posterior`] | scores and probabilities |
 //! | [`decide`], [`shares`] | which class to answer, given what mistakes cost; the shares of the classes in rows without any |
 //! | [`report`], [`plot`] | what can be shown of a model, as structs to print or to write as JSON; plots as SVG |
+//! | [`report_page`] | a model and how good it is, as one page of HTML |
 //! | [`judgement`] | how much what the columns say is worth |
 //! | [`evaluate`] | how good predictions are; cross-validation and leave-one-out |
 //! | [`mod@format`] | the model file |
@@ -142,6 +143,7 @@ mod density;
 mod fractions;
 pub mod plot;
 pub mod report;
+pub mod report_page;
 
 // and what surrounds it.
 pub mod format;

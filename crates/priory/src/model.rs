@@ -138,6 +138,11 @@ impl Model {
         self
     }
 
+    /// Whether it was judged how much columns repeat each other.
+    pub(crate) fn knows_repetitions(&self) -> bool {
+        self.judged.is_some()
+    }
+
     /// Each factor, and what is counted of it by the canonical statistics that the model was estimated from.
     ///
     /// # Errors

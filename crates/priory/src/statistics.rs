@@ -152,6 +152,23 @@ impl Statistics {
         values.into_iter().flatten()
     }
 
+    /// The values of a column of categories and their weights, in no particular order; none if it is another one.
+    pub(crate) fn weights_of(&self, column: &str) -> Vec<(String, f64)> {
+        let category = self.factors.iter().find_map(|factor| match factor {
+            FamilyStatistics::Category(at, category) if self.schema.columns[*at].name == column => {
+                Some(category)
+            }
+            _ => None,
+        });
+        let weights = category.into_iter().flat_map(|category| {
+            let weight = |row: usize| {
+                (0..category.counts.classes()).map(|class| category.counts.get(row, class)).sum::<f64>()
+            };
+            category.values.names().enumerate().map(move |(id, name)| (name.to_owned(), weight(id + 1)))
+        });
+        weights.collect()
+    }
+
     /// Adds the rows of a batch. Rows whose class is missing and rows of weight zero change nothing, but where rows
     /// [age](Self::set_half_life) each lets time pass.
     ///

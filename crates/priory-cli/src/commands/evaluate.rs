@@ -9,12 +9,14 @@ use anyhow::{Result, bail};
 use priory::evaluate::{Cause, Evaluation, EvaluationReport};
 use priory::judgement::Judging;
 use priory::plot::reliability;
-use priory::{Learnt, Schema, Settings};
+use priory::plot::svg::WIDTH;
+use priory::{Learnt, Schema, Settings, Statistics};
 use priory_input::{Work, evaluate, evaluate_on, store};
 use serde::Serialize;
 
 use crate::args::{EvaluateArgs, Format};
 use crate::commands::plot::check_name;
+use crate::commands::report::{check_output, write_tested};
 use crate::data::{self, ProgressBar};
 use crate::glob;
 use crate::model_file;
@@ -32,14 +34,38 @@ pub(crate) fn run(args: &EvaluateArgs, threads: usize) -> Result<()> {
         let others = args.table.files().chain(args.settings.files()).chain(args.decision.files());
         refuse_input_as_output(path, paths.iter().chain(&args.split.test).map(Path::new).chain(others))?;
     }
+    if let Some(path) = &args.report {
+        check_output(path, args, &paths)?;
+    }
+    let found = tested(args, &paths, threads)?;
+    report(args, &found)?;
+    args.report.as_ref().map_or(Ok(()), |path| write_tested(path, &found, &paths))
+}
+
+/// What was found, and what a report about it needs.
+pub(super) struct TestedRows {
+    pub(super) evaluation: Evaluation,
+    /// The same of plain models, if that was wanted to compare.
+    plain: Option<Evaluation>,
+    pub(super) told: Told,
+    /// What was learnt by the model that was tested; or of all rows, if a report is wanted.
+    pub(super) learnt: Option<Learnt>,
+    /// What the rows held that it was tested on, if these are others and a report is wanted.
+    pub(super) rows: Option<Statistics>,
+    /// Columns that were not counted, and why.
+    pub(super) left_out: Vec<(String, String)>,
+}
+
+/// Tests a model on tables, or models of some rows of tables on others.
+pub(super) fn tested(args: &EvaluateArgs, paths: &[String], threads: usize) -> Result<TestedRows> {
     match paths.split_first() {
         Some((model, tables)) if store::is_model(model) => evaluate_model(args, model, tables, threads),
-        _ => evaluate_tables(args, &paths, threads),
+        _ => evaluate_tables(args, paths, threads),
     }
 }
 
 /// Tests a model that was saved.
-fn evaluate_model(args: &EvaluateArgs, path: &str, tables: &[String], threads: usize) -> Result<()> {
+fn evaluate_model(args: &EvaluateArgs, path: &str, tables: &[String], threads: usize) -> Result<TestedRows> {
     refuse_what_the_model_says(args, path)?;
     if tables.is_empty() {
         bail!("{path} is a model: name the table to test it on after it");
@@ -69,18 +95,33 @@ fn evaluate_model(args: &EvaluateArgs, path: &str, tables: &[String], threads: u
             Some(tested(&plain)?)
         }
     };
-    let judged = learnt.is_judged();
     let told = Told {
-        how: &format!("tested by {path}"),
+        how: format!("tested by {path}"),
         folds: None,
-        judging: judged,
-        schema: learnt.statistics.schema(),
+        judging: learnt.is_judged(),
+        schema: learnt.statistics.schema().clone(),
     };
-    report(args, &evaluation, plain.as_ref(), &told)
+    let rows = match args.report {
+        None => None,
+        Some(_) => Some(learn_all(&tables, &Statistics::empty(learnt.statistics.schema()), threads)?),
+    };
+    Ok(TestedRows { evaluation, plain, told, learnt: Some(learnt), rows, left_out: Vec::new() })
+}
+
+/// Learns all rows of all tables.
+fn learn_all(tables: &Tables, empty: &Statistics, threads: usize) -> Result<Statistics> {
+    let work = Work { threads, watch: &ProgressBar::default() };
+    let mut statistics = empty.clone();
+    for table in tables.open_from(0) {
+        statistics.merge(&work.learn(table?, empty)?.0)?;
+        statistics.check_size()?;
+    }
+    statistics.settle();
+    Ok(statistics)
 }
 
 /// Refuses flags that say how a model is to be made: this one is there.
-fn refuse_what_the_model_says(args: &EvaluateArgs, path: &str) -> Result<()> {
+pub(super) fn refuse_what_the_model_says(args: &EvaluateArgs, path: &str) -> Result<()> {
     let (table, split) = (&args.table, &args.split);
     let given = [
         ("--schema", table.schema.is_some()),
@@ -105,7 +146,7 @@ fn refuse_what_the_model_says(args: &EvaluateArgs, path: &str) -> Result<()> {
 }
 
 /// Tests models of some rows on the others.
-fn evaluate_tables(args: &EvaluateArgs, paths: &[String], threads: usize) -> Result<()> {
+fn evaluate_tables(args: &EvaluateArgs, paths: &[String], threads: usize) -> Result<TestedRows> {
     if let Some(path) = paths.iter().find(|path| store::is_model(path)) {
         bail!("{path} is a model: name it first, and then the tables to test it on");
     }
@@ -126,29 +167,43 @@ fn evaluate_tables(args: &EvaluateArgs, paths: &[String], threads: usize) -> Res
     let evaluation = evaluated(judging)?;
     let plain = if args.compare { Some(evaluated(Judging::None)?) } else { None };
     let folds = if let Split::Folds(k) = split { Some(k) } else { None };
-    let told = Told { how: &split.describe(), folds, judging: judging != Judging::None, schema };
-    report(args, &evaluation, plain.as_ref(), &told)
+    let learnt = match args.report {
+        None => None,
+        Some(_) => {
+            let statistics = learn_all(&tables, &judging.start(schema), threads)?;
+            let mut learnt = Learnt::new(statistics, settings);
+            learnt.judge(judging, threads)?;
+            Some(learnt)
+        }
+    };
+    let rows = match split {
+        Split::Test(path) if args.report.is_some() => {
+            let tests = Tables::new(&[path.to_owned()], args.table.input.options())?;
+            Some(learn_all(&tests, &Statistics::empty(schema), threads)?)
+        }
+        _ => None,
+    };
+    let left_out = understood.left_out();
+    let told =
+        Told { how: split.describe(), folds, judging: judging != Judging::None, schema: understood.schema };
+    Ok(TestedRows { evaluation, plain, told, learnt, rows, left_out })
 }
 
 /// What is told of an evaluation besides its numbers.
-struct Told<'a> {
+pub(super) struct Told {
     /// What was tested on what.
-    how: &'a str,
+    pub(super) how: String,
     folds: Option<u32>,
     /// Whether it was wanted that models are judged.
     judging: bool,
-    schema: &'a Schema,
+    schema: Schema,
 }
 
 /// Prints what was found.
-fn report(
-    args: &EvaluateArgs,
-    evaluation: &Evaluation,
-    plain: Option<&Evaluation>,
-    told: &Told<'_>,
-) -> Result<()> {
+fn report(args: &EvaluateArgs, found: &TestedRows) -> Result<()> {
+    let TestedRows { evaluation, plain, told, .. } = found;
     let report = evaluation.report_with(&args.cut_offs)?;
-    let plain = plain.map(|plain| plain.report_with(&args.cut_offs)).transpose()?;
+    let plain = plain.as_ref().map(|plain| plain.report_with(&args.cut_offs)).transpose()?;
     if let Some(path) = &args.reliability {
         draw_reliability(path, plain.as_ref(), &report)?;
     }
@@ -172,8 +227,16 @@ fn report(
     Ok(())
 }
 
+/// Says what deserves a warning, where the rest is said elsewhere.
+pub(super) fn warn_of_what_was_found(found: &TestedRows) -> Result<()> {
+    let report = found.evaluation.report_with(&[])?;
+    data::warn_of_skipped(report.skipped, &found.told.schema.target);
+    warn_of_doubts(&report, &found.told);
+    Ok(())
+}
+
 /// Says where predictions are worse than none, and what can be done about it.
-fn warn_of_doubts(report: &EvaluationReport, told: &Told<'_>) {
+fn warn_of_doubts(report: &EvaluationReport, told: &Told) {
     for doubt in &report.doubts {
         let remedy = match doubt.cause {
             Cause::Impossible(_) => "; --smoothing laplace leaves nothing impossible",
@@ -198,7 +261,7 @@ fn draw_reliability(path: &Path, plain: Option<&EvaluationReport>, report: &Eval
     let judged = if report.judged > 0 { "judged" } else { "plain" };
     let plain = plain.map(|plain| ("plain", &plain.calibration[..]));
     let series: Vec<_> = plain.into_iter().chain([(judged, &report.calibration[..])]).collect();
-    Ok(store::replace_file(path, reliability(&series).as_bytes())?)
+    Ok(store::replace_file(path, reliability(&series, WIDTH).file().as_bytes())?)
 }
 
 /// A report, and in how many folds the rows were tested, as JSON.
@@ -259,11 +322,7 @@ impl<'a> Split<'a> {
             Split::Holdout(share) => priory_input::Split::Holdout(*share),
             Split::LeaveOneOut => priory_input::Split::LeaveOneOut,
             Split::Test(path) => {
-                let mut statistics = judging.start(schema);
-                for table in tables.open_from(0) {
-                    statistics.merge(&work.learn(table?, &statistics.empty_like())?.0)?;
-                    statistics.check_size()?;
-                }
+                let statistics = learn_all(tables, &judging.start(schema), threads)?;
                 let mut learnt = Learnt::new(statistics, settings.clone());
                 learnt.judge(judging, threads)?;
                 let tests = Tables::new(&[(*path).to_owned()], args.table.input.options())?;

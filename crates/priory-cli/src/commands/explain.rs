@@ -4,21 +4,26 @@ use std::collections::HashMap;
 use std::f64::consts::LN_2;
 use std::io::Write;
 use std::ops::ControlFlow;
+use std::path::Path;
 
 use anyhow::{Result, bail};
+use priory::plot::{MOST_STEPS, Waterfall, svg};
 use priory::report::{
     Contribution, ContributionOf, FractionExplainer, FractionExplanation, Fractions, TokenContribution,
     TokenContributions, TokenProbability,
 };
 use priory::{Batch, BatchColumn, Column, Explanation, Intervals, Learnt, Model, Outcome, Schema};
-use priory_input::Purpose;
 use priory_input::text::Tokenizer;
+use priory_input::{Purpose, store};
 use serde::Serialize;
 
 use crate::args::{ExplainArgs, Format};
+use crate::commands::plot::check_name;
 use crate::data;
 use crate::model_file;
-use crate::output::{self, Grid, bold, note, plural, probability, report_out, shown, tinted};
+use crate::output::{self, Grid, bold, note, plural, probability, report_out, shown, terminal_width, tinted};
+use crate::overwrite::refuse_input_as_output;
+use crate::terminal::{self, Screen};
 
 /// Longer documents are shown in colours up to here.
 const MOST_LINES: usize = 200;
@@ -26,6 +31,11 @@ const MOST_LINES: usize = 200;
 pub(crate) fn run(args: &ExplainArgs) -> Result<()> {
     if args.bits && args.format == Format::Json {
         bail!("JSON has its logarithms in nats, of which 0.6931 are a bit: leave out --bits");
+    }
+    if let Some(path) = &args.output {
+        check_name(path)?;
+        let read = args.data.iter().map(Path::new).chain(args.settings.files()).chain([args.model.as_path()]);
+        refuse_input_as_output(path, read)?;
     }
     let mut learnt = model_file::read_under(&args.model, |settings| args.settings.apply(settings))?;
     if args.fractions {
@@ -56,8 +66,16 @@ fn explain(
     };
     let fractions = fractions.as_ref().map(Fractions::explainer).transpose()?;
     let colours = args.format == Format::Text && output::has_colours();
-    let mut printer =
-        Printer { args, model, fractions, intervals, rows: 0, colours, out: report_out(args.format) };
+    let mut printer = Printer {
+        args,
+        model,
+        fractions,
+        intervals,
+        rows: 0,
+        colours,
+        picture: None,
+        out: report_out(args.format),
+    };
     printer.start()?;
     match &args.data {
         Some(path) => {
@@ -155,6 +173,8 @@ struct Printer<'a, 'i, W> {
     rows: u64,
     /// Whether there is somebody to see the document in colours.
     colours: bool,
+    /// The picture of the row, if one is wanted.
+    picture: Option<String>,
     out: W,
 }
 
@@ -206,6 +226,15 @@ impl<W: Write> Printer<'_, '_, W> {
         if let Some((intervals, level)) = self.intervals {
             intervals.add_to(&mut explanation, batch, row, level)?;
         }
+        if let Some(path) = &self.args.output {
+            if self.rows > 0 {
+                bail!("{}: a picture is of one row; --row says which", path.display());
+            }
+            self.rows += 1;
+            let waterfall = Waterfall::new(&explanation, &self.model.schema().target, MOST_STEPS);
+            self.picture = Some(svg::waterfall(&waterfall, svg::WIDTH).file());
+            return Ok(());
+        }
         match self.args.format {
             Format::Json => {
                 let separator = if self.rows == 0 { "\n" } else { ",\n" };
@@ -224,6 +253,11 @@ impl<W: Write> Printer<'_, '_, W> {
                     write!(self.out, "row {}: ", batch.row_number(row))?;
                 }
                 self.text(&explanation, class)?;
+                if self.args.waterfall {
+                    let screen = Screen { width: terminal_width(), colours: self.colours };
+                    let waterfall = Waterfall::new(&explanation, &self.model.schema().target, MOST_STEPS);
+                    write!(self.out, "\n{}", terminal::waterfall::draw(&waterfall, screen))?;
+                }
                 if self.colours {
                     self.coloured(batch, row, &explanation)?;
                 }
@@ -234,6 +268,10 @@ impl<W: Write> Printer<'_, '_, W> {
     }
 
     fn finish(mut self) -> Result<()> {
+        if let (Some(path), Some(picture)) = (&self.args.output, &self.picture) {
+            store::replace_file(path, picture.as_bytes())?;
+            note(&format!("1 row: {}", path.display()));
+        }
         if self.args.format == Format::Json {
             writeln!(self.out, "\n]}}")?;
         }

@@ -12,6 +12,7 @@ pub(crate) mod manual;
 pub(crate) mod merge;
 pub(crate) mod plot;
 pub(crate) mod predict;
+pub(crate) mod report;
 pub(crate) mod schema;
 #[cfg(feature = "serve")]
 pub(crate) mod serve;

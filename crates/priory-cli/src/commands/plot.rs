@@ -27,6 +27,9 @@ pub(crate) fn run(args: &PlotArgs) -> Result<()> {
     }
     let model = learnt.estimate()?;
     let subject = Subject::new(&learnt, &model)?;
+    if args.nomogram {
+        return draw_nomogram(args, &subject);
+    }
     match &args.output {
         Some(path) => {
             let picture = match &args.columns[..] {
@@ -61,6 +64,25 @@ pub(crate) fn run(args: &PlotArgs) -> Result<()> {
             let picture = subject.one(&columns, detail).map_err(hinted)?;
             let mut out = report_out(Format::Text);
             write!(out, "{}", terminal::draw(&picture, screen))?;
+            out.flush()?;
+        }
+    }
+    Ok(())
+}
+
+/// Draws what each value of each column is worth to a class.
+fn draw_nomogram(args: &PlotArgs, subject: &Subject<'_>) -> Result<()> {
+    let nomogram = subject.nomogram(args.class.as_deref())?;
+    match &args.output {
+        Some(path) => {
+            store::replace_file(path, svg::nomogram(&nomogram, svg::WIDTH).file().as_bytes())?;
+            let columns = plural(nomogram.lines.len() as u64, "column");
+            note(&format!("a nomogram of {columns}: {}", path.display()));
+        }
+        None => {
+            let screen = Screen { width: terminal_width(), colours: has_colours() };
+            let mut out = report_out(Format::Text);
+            write!(out, "{}", terminal::nomogram::draw(&nomogram, screen))?;
             out.flush()?;
         }
     }

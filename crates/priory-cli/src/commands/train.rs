@@ -8,6 +8,7 @@ use anyhow::Result;
 use priory::infer::{SeveralLabels, several_labels};
 use priory::judgement::{Judging, Tier};
 use priory::report::ChosenFamily;
+use priory::report_page::identifiers;
 use priory::settings::NumberFamily;
 use priory::{Learnt, Model, Schema, Settings, Statistics};
 use priory_input::InputFormat;
@@ -20,9 +21,6 @@ use crate::glob;
 use crate::output::{note, plural, quoted, warn};
 use crate::overwrite::refuse_input_as_output;
 use crate::understand::{Understood, others, short_list};
-
-/// Columns with fewer values are no trouble, whatever they hold.
-const MOST_VALUES: usize = 1_000;
 
 pub(crate) fn run(args: &TrainArgs, threads: usize) -> Result<()> {
     let mut settings = Settings::default();
@@ -226,14 +224,12 @@ fn warn_of_several_labels(model: &Model, target: &str) {
 
 /// A column with a value of its own for nearly every row tells the rows apart, not the classes.
 fn warn_of_identifiers(statistics: &Statistics) {
-    for (column, values) in statistics.distinct_values() {
-        if values > MOST_VALUES && 2 * values as u64 > statistics.rows() {
-            warn(&format!(
-                "`{column}` has {values} values in {} rows: it looks like an identifier; --ignore {} leaves it out",
-                statistics.rows(),
-                quoted(column)
-            ));
-        }
+    for (column, values) in identifiers(statistics) {
+        warn(&format!(
+            "`{column}` has {values} values in {} rows: it looks like an identifier; --ignore {} leaves it out",
+            statistics.rows(),
+            quoted(column)
+        ));
     }
 }
 

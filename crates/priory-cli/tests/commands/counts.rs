@@ -15,7 +15,7 @@ fn rows() -> Vec<[String; 5]> {
         state ^= state >> 27;
         (state.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33) % below
     };
-    let colours = ["red", "light blue, almost", "O'Brien \"x\"", "灰", "Red", "", "NA"];
+    let colours = ["red", "light blue, almost", "O'Brien \"x\"", "灰", "Red", "", "NA", "-", "N/A"];
     let classes = ["yes", "no", "O'Brien \"x\"", "?"];
     let row = |_| {
         let class = classes[next(40).min(3) as usize];
@@ -28,7 +28,7 @@ fn rows() -> Vec<[String; 5]> {
         };
         [
             class.to_owned(),
-            colours[next(7) as usize].to_owned(),
+            colours[next(9) as usize].to_owned(),
             size,
             ["0", "1", "null"][next(3) as usize].to_owned(),
             format!("2024-{:02}-{:02}", 1 + next(12), 1 + next(28)),

@@ -187,7 +187,7 @@ fn what_would_take_all_memory_is_refused() {
 fn every_command_helps_with_an_example() {
     let folder = Folder::new();
     for command in
-        "schema train predict evaluate explain show learn forget merge completions manual".split(' ')
+        "schema train predict evaluate explain report show learn forget merge completions manual".split(' ')
     {
         let help = folder.stdout(&format!("{command} --help"));
         assert!(help.contains("Example") && help.contains(&format!("priory {command} ")), "{help}");

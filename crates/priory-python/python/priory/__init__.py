@@ -12,6 +12,7 @@ _HOMES = {
     "Explanation": "_explanation",
     "NaiveBayes": "_model",
     "Picture": "_picture",
+    "Report": "_picture",
     "QuadraticDiscriminantAnalysis": "_discriminant",
     "Summary": "_report",
     "TextNB": "_text",

@@ -5,7 +5,8 @@ import json
 import operator
 
 from priory import _html, _priory
-from priory._picture import Picture
+from priory._picture import Picture, Report
+from priory._rows import label_text
 from priory._warn import warn
 
 
@@ -215,6 +216,60 @@ class Reporting:
         model, _ = self._now()
         rows = None if points is None else self._labelled(*points, None)()
         return Picture(model.plot([str(name) for name in (column, up) if name is not None], rows))
+
+    def nomogram(self, label=None):
+        """A picture of what every value of every feature is worth to a class, in bits.
+
+        Parameters
+        ----------
+        label : object, default=None
+            The class. By default the positive class if there is one, else the last of two, else the most frequent.
+
+        Returns
+        -------
+        picture : Picture
+            SVG, which notebooks show.
+        """
+        return Picture(self._now()[0].nomogram(None if label is None else label_text(label)))
+
+    def waterfall(self, X):
+        """A picture of how one row comes to its prediction: its log-odds in bits, term by term.
+
+        Parameters
+        ----------
+        X : table of shape (1, n_features)
+            The row; of more rows the first.
+
+        Returns
+        -------
+        picture : Picture
+            SVG, which notebooks show.
+        """
+        model, told = self._now()
+        table, _ = self._table(model, told, X)
+        return Picture(model.waterfall(table))
+
+    def report(self, X=None, y=None, sample_weight=None):
+        """A page for a browser: how good the model is, which features help, and how it was made. It needs nothing else.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features), default=None
+            The features of rows to test the model on. Without any, it is not tested.
+        y : array-like of shape (n_samples,), default=None
+            The classes of these rows.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How much each of these rows counts; 1 by default.
+
+        Returns
+        -------
+        report : Report
+            HTML, which notebooks show; `str(report)` is its text, and `report.save("report.html")` writes it.
+        """
+        if (X is None) != (y is None):
+            raise ValueError("rows to test the model on need both their features and their classes")
+        model, _ = self._now()
+        return Report(model.report(None if X is None else self._labelled(X, y, sample_weight)))
 
 
 def _doubted(report):

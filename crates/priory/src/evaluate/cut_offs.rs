@@ -130,14 +130,26 @@ impl Evaluation {
     /// # Errors
     /// If it is not said which class is meant, there is no such class, or a cut-off is no probability.
     pub fn cut_offs(&self, cut_offs: &[f64]) -> Result<CutOffReport> {
+        let names = self.class_names();
+        self.cut_offs_of(self.decision.positive_of(&names)?, cut_offs)
+    }
+
+    /// What cut-offs of the probability of this class are worth.
+    ///
+    /// # Errors
+    /// If there is no such class, or a cut-off is no probability.
+    pub fn cut_offs_of(&self, positive: &str, cut_offs: &[f64]) -> Result<CutOffReport> {
         if let Some(wrong) = cut_offs.iter().find(|p| !(0.0..=1.0).contains(*p)) {
             return Err(Error::Settings(format!("the cut-off {wrong} is not a probability between 0 and 1")));
         }
-        let ids = self.classes.sorted();
-        let names: Vec<String> = ids.iter().map(|&id| self.classes.name(id).to_owned()).collect();
-        let positive = self.decision.positive_of(&names)?;
-        let id = self.classes.get(positive).expect("it is one of the classes");
-        let most_scores = ranking::most_scores(ids.len());
+        let names = self.class_names();
+        let Some(id) = self.classes.get(positive) else {
+            return Err(Error::Settings(format!(
+                "there is no class `{positive}`; there are {}",
+                names.join(", ")
+            )));
+        };
+        let most_scores = ranking::most_scores(names.len());
         let steps = self.rankings[id].steps(&self.weight, most_scores);
         let counts = Counts::new(&steps, self.costs_of(positive, &names)?);
         let mut cut_offs = cut_offs.to_vec();
@@ -151,6 +163,24 @@ impl Evaluation {
             best: [Aim::Cost, Aim::F1, Aim::Youden].into_iter().filter_map(|aim| counts.best(aim)).collect(),
             curve: counts.curve(),
         })
+    }
+
+    /// How much reaches each of these cut-offs of the probability of a class.
+    ///
+    /// # Errors
+    /// If there is no such class.
+    pub fn reached(&self, class: &str, cut_offs: &[f64]) -> Result<Reached> {
+        let Some(id) = self.classes.get(class) else {
+            return Err(Error::Settings(format!("there is no class `{class}`")));
+        };
+        let steps = self.rankings[id].steps(&self.weight, ranking::most_scores(self.classes.len()));
+        let counts = Counts::new(&steps, None);
+        let (hits, alarms) = cut_offs.iter().map(|&p| counts.reached_at(p)).unzip();
+        Ok(Reached { positives: counts.positives, negatives: counts.negatives, hits, alarms })
+    }
+
+    fn class_names(&self) -> Vec<String> {
+        self.classes.sorted().into_iter().map(|id| self.classes.name(id).to_owned()).collect()
     }
 
     /// What is paid between two classes, if costs were given.
@@ -169,6 +199,19 @@ impl Evaluation {
             quiet: costs[no][no],
         }))
     }
+}
+
+/// The weights of rows that reach some cut-offs of the probability of a class.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reached {
+    /// Of all rows of the class.
+    pub positives: f64,
+    /// Of all others.
+    pub negatives: f64,
+    /// Of the rows of the class that reach each cut-off.
+    pub hits: Vec<f64>,
+    /// Of the others that do.
+    pub alarms: Vec<f64>,
 }
 
 /// What the four outcomes cost between two classes.
@@ -203,8 +246,18 @@ impl<'a> Counts<'a> {
 
     /// What comes of a cut-off at this probability.
     fn at(&self, p: f64) -> CutOff {
+        self.after(self.steps_to(p), Some(p))
+    }
+
+    /// True and false positives at this probability.
+    fn reached_at(&self, p: f64) -> (f64, f64) {
+        self.reached[self.steps_to(p)]
+    }
+
+    /// How many steps reach a probability.
+    fn steps_to(&self, p: f64) -> usize {
         let least = log_odds::of_probability(p);
-        self.after(self.steps.partition_point(|step| step.score >= least), Some(p))
+        self.steps.partition_point(|step| step.score >= least)
     }
 
     /// What comes of it if so many steps are reached.

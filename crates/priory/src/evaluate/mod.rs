@@ -29,7 +29,7 @@ use std::collections::BTreeMap;
 
 pub use crate::leave_one_out::{LeaveOneOut, Terms};
 pub use cross_validate::{FoldModel, FoldModels, FoldStatistics, majority_class};
-pub use cut_offs::{Aim, BestCutOff, Curve, CutOff, CutOffReport, DEFAULT_CUT_OFFS};
+pub use cut_offs::{Aim, BestCutOff, Curve, CutOff, CutOffReport, DEFAULT_CUT_OFFS, Reached};
 pub use doubt::{Cause, Doubt, Worse};
 pub use parts::{FoldPart, FoldParts};
 pub use report::{CalibrationBin, ClassReport, EvaluationReport, MOST_CONFUSED};

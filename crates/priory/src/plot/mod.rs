@@ -3,10 +3,12 @@
 mod axis;
 mod contour;
 mod densities;
+pub mod nomogram;
 mod points;
 mod regions;
 mod reliability;
 pub mod svg;
+mod waterfall;
 mod words;
 
 use crate::report::{FeatureSummary, Features, Summary};
@@ -17,9 +19,11 @@ pub use axis::{Tick, ticks};
 pub use contour::Piece;
 use densities::Counted;
 pub use densities::{Bins, Densities};
+pub use nomogram::Nomogram;
 pub use points::{Point, Points};
 pub use regions::{Axis, Regions};
 pub use reliability::reliability;
+pub use waterfall::{MOST_STEPS, Step, Waterfall};
 pub use words::{Word, Words};
 
 /// One or more panels about the same classes.

@@ -1,7 +1,17 @@
 //! Pictures as SVG: one file that needs nothing else, for light and for dark paper, with a title and a description for those
 //! who do not see it. The same model gives the same bytes.
 
+mod confusion;
+mod curves;
+mod nomogram;
+mod waterfall;
+
 use std::fmt::{Display, Write as _};
+
+pub use confusion::confusion;
+pub use curves::{Series, frame_of_curves, precision_recall, roc};
+pub use nomogram::nomogram;
+pub use waterfall::waterfall;
 
 use super::axis::ticks;
 use super::{Bars, Densities, Drawing, Panel, Picture, Regions, Words, regions};
@@ -15,7 +25,10 @@ pub(super) struct Frame {
     pub(super) height: f64,
 }
 
-pub(super) const WIDTH: f64 = 680.0;
+/// How wide a picture is on a page of its own, and as one of several that also a phone shows side by side or in turn.
+pub const WIDTH: f64 = 680.0;
+/// See [`WIDTH`].
+pub const NARROW: f64 = 360.0;
 /// Between a frame and the edge or the next frame.
 pub(super) const LEFT: f64 = 56.0;
 pub(super) const RIGHT: f64 = 20.0;
@@ -23,7 +36,7 @@ pub(super) const BELOW: f64 = 44.0;
 /// Above a frame, for its title.
 pub(super) const ABOVE: f64 = 30.0;
 /// One letter is about so wide, and one of a title.
-const LETTER: f64 = 7.0;
+pub(super) const LETTER: f64 = 7.0;
 const STRONG_LETTER: f64 = 8.0;
 
 /// A colour on light paper and one on dark, for each class in turn (after Okabe and Ito, whom the colour-blind can read).
@@ -40,14 +53,61 @@ const COLOURS: [(&str, &str); 8] = [
 /// Lines differ in their dashes as well.
 const DASHES: [&str; 4] = ["", "7 3", "2 2", "9 3 2 3"];
 
+/// A picture that was drawn: a file, or a part of a page of HTML.
+#[derive(Debug, Clone)]
+pub struct Sheet {
+    width: f64,
+    height: f64,
+    title: String,
+    description: String,
+    drawn: String,
+}
+
+impl Sheet {
+    /// What is to be seen, in a few words.
+    pub fn title(&self) -> &str {
+        &self.title
+    }
+
+    /// The picture as a file of its own.
+    pub fn file(&self) -> String {
+        self.written(("title", "description"), &style())
+    }
+
+    /// The picture as an element of a page that has the [`style`] of all of them; no other may have the same number.
+    pub fn element(&self, number: usize) -> String {
+        self.written((&format!("title-{number}"), &format!("description-{number}")), "")
+    }
+
+    fn written(&self, (title, description): (&str, &str), style: &str) -> String {
+        let (width, height) = (Short(self.width), Short(self.height));
+        format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
+             height=\"{height}\" role=\"img\" aria-labelledby=\"{title} {description}\">\n\
+             <title id=\"{title}\">{}</title>\n<desc id=\"{description}\">{}</desc>\n{style}\
+             <rect class=\"paper\" width=\"{width}\" height=\"{height}\"/>\n{}</svg>\n",
+            escaped(&self.title),
+            escaped(&self.description),
+            self.drawn,
+        )
+    }
+}
+
 /// The picture as a file.
 pub fn draw(picture: &Picture) -> String {
-    let legend = Legend::of(&picture.target, &picture.classes);
+    sheet(picture, WIDTH).file()
+}
+
+/// The picture, so wide.
+pub fn sheet(picture: &Picture, width: f64) -> Sheet {
+    let legend = Legend::of(&picture.target, &picture.classes, width);
     let single = picture.panels.len() == 1;
     let top = 16.0 + legend.height();
-    let (frames, height) =
-        if single { single_frame(&picture.panels[0], top) } else { frames(&picture.panels, top) };
-    let mut svg = Svg::new(height, &heading(picture), &description(picture));
+    let (frames, height) = match single {
+        true => single_frame(&picture.panels[0], top, width),
+        false => frames(&picture.panels, top, width),
+    };
+    let mut svg = Svg::new((width, height), &heading(picture), &description(picture));
     legend.draw(&mut svg, picture);
     for (panel, &frame) in picture.panels.iter().zip(&frames) {
         let about = format!("{}: {}", panel.title, panel.family);
@@ -103,21 +163,22 @@ fn description(picture: &Picture) -> String {
 }
 
 /// The position of a single panel, and the height of the picture.
-fn single_frame(panel: &Panel, top: f64) -> (Vec<Frame>, f64) {
+fn single_frame(panel: &Panel, top: f64, width: f64) -> (Vec<Frame>, f64) {
     let (left, height) = match &panel.drawing {
         Drawing::Densities(_) => (LEFT, 260.0),
-        Drawing::Bars(bars) => (label_room(bars), bars_height(bars)),
+        Drawing::Bars(bars) => (label_room(bars).min(0.4 * width), bars_height(bars)),
         Drawing::Regions(_) => (LEFT + 16.0, 432.0),
         Drawing::Words(words) => (word_room(words), words_height(words)),
     };
-    let width = WIDTH - left - RIGHT;
+    let height = if width < WIDTH { height.min(200.0_f64.max(bars_room(panel))) } else { height };
+    let width = width - left - RIGHT;
     let frame = Frame { x: left, y: top + ABOVE + title_room(panel, width), width, height };
     (vec![frame], frame.y + height + BELOW)
 }
 
 /// Panels in two columns, as high as the highest of a row.
-fn frames(panels: &[Panel], top: f64) -> (Vec<Frame>, f64) {
-    let half = WIDTH / 2.0;
+fn frames(panels: &[Panel], top: f64, width: f64) -> (Vec<Frame>, f64) {
+    let half = width / 2.0;
     let mut frames = Vec::new();
     let mut y = top;
     for row in panels.chunks(2) {
@@ -157,21 +218,21 @@ pub(super) struct Legend<'a> {
 }
 
 impl<'a> Legend<'a> {
-    pub(super) fn new(classes: &'a [String]) -> Self {
-        Legend::with(None, classes)
+    pub(super) fn new(classes: &'a [String], width: f64) -> Self {
+        Legend::with(None, classes, width)
     }
 
     /// The classes of a target, after its name.
-    fn of(target: &'a str, classes: &'a [String]) -> Self {
-        Legend::with(Some(target), classes)
+    fn of(target: &'a str, classes: &'a [String], width: f64) -> Self {
+        Legend::with(Some(target), classes, width)
     }
 
-    fn with(target: Option<&'a str>, classes: &'a [String]) -> Self {
+    fn with(target: Option<&'a str>, classes: &'a [String], whole: f64) -> Self {
         let mut lines: Vec<Vec<(usize, &str)>> = vec![Vec::new()];
         let mut x = LEFT + Legend::target_width(target);
         for (class, name) in classes.iter().enumerate() {
             let width = Legend::width(name);
-            if x + width > WIDTH - RIGHT && lines.last().is_some_and(|line| !line.is_empty()) {
+            if x + width > whole - RIGHT && lines.last().is_some_and(|line| !line.is_empty()) {
                 lines.push(Vec::new());
                 x = LEFT;
             }
@@ -276,7 +337,7 @@ pub(super) fn draw_scale(svg: &mut Svg, frame: Frame, low: f64, high: f64) {
         let x = frame.x + (tick.at - low) / (high - low) * frame.width;
         svg.path(&format!("M{} {}V{}", Short(x), Short(frame.y), Short(bottom + 4.0)), "grid");
         // A label that would be cut off at the edge is left out.
-        if x + LETTER / 2.0 * tick.label.len() as f64 <= WIDTH {
+        if x + LETTER / 2.0 * tick.label.len() as f64 <= svg.width {
             svg.text(x, bottom + 18.0, "soft middle", &tick.label);
         }
     }
@@ -307,6 +368,11 @@ fn draw_bars(svg: &mut Svg, frame: Frame, bars: &Bars, target: &str) {
 fn bars_height(bars: &Bars) -> f64 {
     let classes = bars.values.first().map_or(1, |(_, bars)| bars.len());
     bars.values.len().max(1) as f64 * (8.0 * classes as f64 + 6.0).clamp(20.0, 90.0)
+}
+
+/// The height that bars need, if there are any.
+fn bars_room(panel: &Panel) -> f64 {
+    if let Drawing::Bars(bars) = &panel.drawing { bars_height(bars) } else { 0.0 }
 }
 
 /// A bar for each word, in the colour of the class that it speaks for.
@@ -458,7 +524,7 @@ fn wrapped(text: &str, most: f64) -> Vec<String> {
 }
 
 /// The beginning of a text that is too long.
-fn cut(text: &str, most: f64) -> String {
+pub(super) fn cut(text: &str, most: f64) -> String {
     let most = (most.max(4.0) as usize) - 1;
     match text.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", &text[..end]),
@@ -467,7 +533,7 @@ fn cut(text: &str, most: f64) -> String {
 }
 
 /// A number in a description: four significant digits.
-fn short(x: f64) -> String {
+pub(super) fn short(x: f64) -> String {
     let digits = format!("{x:.3e}").parse::<f64>().map_or(x, |x| x);
     if digits == 0.0 || (1e-4..1e9).contains(&digits.abs()) { digits.to_string() } else { format!("{x:.6e}") }
 }
@@ -484,24 +550,17 @@ impl Display for Short {
 
 /// A file in the making.
 pub(super) struct Svg {
+    width: f64,
+    height: f64,
+    title: String,
+    description: String,
     text: String,
 }
 
 impl Svg {
-    pub(super) fn new(height: f64, title: &str, description: &str) -> Self {
-        let mut text = String::new();
-        let (width, height) = (Short(WIDTH), Short(height));
-        let _ = writeln!(
-            text,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
-             height=\"{height}\" role=\"img\" aria-labelledby=\"title description\">\n\
-             <title id=\"title\">{}</title>\n<desc id=\"description\">{}</desc>\n{}\
-             <rect class=\"paper\" width=\"{width}\" height=\"{height}\"/>",
-            escaped(title),
-            escaped(description),
-            style()
-        );
-        Svg { text }
+    pub(super) fn new((width, height): (f64, f64), title: &str, description: &str) -> Self {
+        let (title, description) = (title.to_owned(), description.to_owned());
+        Svg { width, height, title, description, text: String::new() }
     }
 
     pub(super) fn text(&mut self, x: f64, y: f64, class: &str, text: &str) {
@@ -516,7 +575,7 @@ impl Svg {
     }
 
     /// Text along a vertical axis, read from below.
-    fn sideways(&mut self, x: f64, y: f64, text: &str) {
+    pub(super) fn sideways(&mut self, x: f64, y: f64, text: &str) {
         let (x, y) = (Short(x), Short(y));
         let _ = writeln!(
             self.text,
@@ -525,7 +584,7 @@ impl Svg {
         );
     }
 
-    fn rect(&mut self, x: f64, y: f64, width: f64, height: f64, class: &str) {
+    pub(super) fn rect(&mut self, x: f64, y: f64, width: f64, height: f64, class: &str) {
         let _ = writeln!(
             self.text,
             "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" class=\"{class}\"/>",
@@ -536,20 +595,29 @@ impl Svg {
         );
     }
 
+    /// A rectangle of which only a part of the colour is seen.
+    fn shaded(&mut self, (x, y): (f64, f64), (width, height): (f64, f64), class: &str, opacity: f64) {
+        let (x, y, width, height) = (Short(x), Short(y), Short(width), Short(height));
+        let _ = writeln!(
+            self.text,
+            "<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" class=\"{class}\" fill-opacity=\"{opacity}\"/>",
+        );
+    }
+
     pub(super) fn path(&mut self, path: &str, class: &str) {
         if !path.is_empty() {
             let _ = writeln!(self.text, "<path class=\"{class}\" d=\"{path}\"/>");
         }
     }
 
-    pub(super) fn finish(mut self) -> String {
-        self.text.push_str("</svg>\n");
-        self.text
+    pub(super) fn finish(self) -> Sheet {
+        let Svg { width, height, title, description, text } = self;
+        Sheet { width, height, title, description, drawn: text }
     }
 }
 
-/// Colours by role, and again for those who read on dark paper.
-fn style() -> String {
+/// Colours by role, and again for those who read on dark paper: an element of HTML or SVG.
+pub fn style() -> String {
     let mut style = String::from(
         "<style>\n\
          text{font:12px system-ui,-apple-system,'Segoe UI','DejaVu Sans',sans-serif;fill:#222}\n\
@@ -576,7 +644,7 @@ fn style() -> String {
 }
 
 /// Text that XML takes as text; characters that it does not take at all are replaced.
-fn escaped(text: &str) -> String {
+pub(super) fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
         match character {

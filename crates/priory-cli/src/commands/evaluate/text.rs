@@ -9,7 +9,7 @@ use super::Told;
 use crate::output::{Grid, bold, count, plural};
 use crate::understand::describe_columns;
 
-pub(super) fn write_report(out: &mut impl Write, report: &EvaluationReport, told: &Told<'_>) -> Result<()> {
+pub(super) fn write_report(out: &mut impl Write, report: &EvaluationReport, told: &Told) -> Result<()> {
     let judged = match report.judged {
         0 if !told.judging => "",
         0 => ", not judged",
@@ -117,9 +117,9 @@ fn percent(share: f64) -> String {
 }
 
 /// What was tested, and how.
-fn headline(report: &EvaluationReport, told: &Told<'_>) -> String {
+fn headline(report: &EvaluationReport, told: &Told) -> String {
     let (rows, classes) = (plural(report.rows, "row"), plural(report.classes.len() as u64, "class"));
-    format!("{rows}, {}, {classes}; {}", describe_columns(told.schema), told.how)
+    format!("{rows}, {}, {classes}; {}", describe_columns(&told.schema), told.how)
 }
 
 fn digits(x: f64) -> String {
@@ -135,7 +135,7 @@ pub(super) fn write_comparison(
     out: &mut impl Write,
     plain: &EvaluationReport,
     judged: &EvaluationReport,
-    told: &Told<'_>,
+    told: &Told,
 ) -> Result<()> {
     writeln!(out, "{}\n", headline(judged, told))?;
     let mut grid = Grid::new();
