@@ -67,7 +67,11 @@ impl Understood {
         hints: &Hints,
     ) -> Result<Self, E> {
         check_names(first, hints)?;
-        Ok(Understood::of_sample(&Sample::new(first, others, &hints.missing)?, hints)?)
+        let mut understood = Understood::of_sample(&Sample::new(first, others, &hints.missing)?, hints)?;
+        if first.has_mails() {
+            read_as_mail(&mut understood.schema);
+        }
+        Ok(understood)
     }
 
     /// Understands the columns that some tables of counts are about.
@@ -127,9 +131,6 @@ impl Understood {
                 }
                 None => understood.infer(name, sample.stored[i], &sample.values(i), &habits),
             }
-        }
-        if first.has_mails() {
-            read_as_mail(&mut understood.schema);
         }
         if understood.schema.columns.is_empty() {
             return Err(Error::Columns("no columns are left to learn from".into()));
