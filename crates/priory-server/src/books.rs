@@ -102,7 +102,8 @@ pub(crate) struct Books {
     ids: Ids,
     /// Counts whatever changes what was learnt.
     moment: u64,
-    _lock: File,
+    /// Held as long as the model may be changed here.
+    lock: Option<File>,
 }
 
 /// What was learnt, as it was at one moment.
@@ -193,6 +194,7 @@ impl Books {
         let folder = folder_of(path);
         create_folder(&folder)?;
         let lock = lock(&folder, path)?;
+        remove_unfinished(&folder);
         let journal = folder.join(JOURNAL);
         match journal.exists() {
             true => Books::found(path, folder, keep, lock),
@@ -223,7 +225,7 @@ impl Books {
             refused: None,
             ids: Ids::default(),
             moment: 0,
-            _lock: lock,
+            lock: Some(lock),
         })
     }
 
@@ -248,7 +250,7 @@ impl Books {
             refused: None,
             ids: Ids::default(),
             moment: 0,
-            _lock: lock,
+            lock: Some(lock),
         };
         let mut placed = None;
         for record in &records {
@@ -330,6 +332,11 @@ impl Books {
             0 => self.base.hash.clone(),
             changes => format!("{}+{changes}", self.base.hash),
         }
+    }
+
+    /// Lets another process change the model.
+    pub(crate) fn release(&mut self) {
+        self.lock = None;
     }
 
     pub(crate) fn moment(&self) -> u64 {
@@ -684,6 +691,16 @@ fn create_folder(folder: &Path) -> Result<()> {
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(folder).map_err(|cause| file_error(folder, "created", cause))
+}
+
+/// Removes what a process was writing when it was killed; nobody else writes here now.
+fn remove_unfinished(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        if name.to_str().is_some_and(|name| name.starts_with(".priory-") && name.ends_with(".tmp")) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
 }
 
 fn lock(folder: &Path, path: &Path) -> Result<File> {

@@ -192,6 +192,9 @@ impl Hosted {
             let _ = writer.tasks.send(Task::Changed);
         }
         threads.for_each(|thread| drop(thread.join()));
+        if let Some(writer) = &self.writer {
+            held(&writer.books).release();
+        }
     }
 }
 

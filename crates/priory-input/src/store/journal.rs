@@ -147,12 +147,13 @@ impl Journal {
         self.end
     }
 
-    /// Hands the records of the groups from this place on, which was the [end](Self::end) once, to `visit`.
+    /// Hands the records of the groups from this place on, which was the [end](Self::end) once or is 0, to `visit`.
     ///
     /// # Errors
     /// If they cannot be read; and the errors of `visit`.
     pub fn records_from(&mut self, place: u64, mut visit: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
         let unreadable = |cause| failed(&self.path, "read", cause);
+        let place = place.max(HEAD);
         self.file.seek(SeekFrom::Start(place)).map_err(unreadable)?;
         let mut file = BufReader::new((&self.file).take(self.end.saturating_sub(place)));
         let mut payload = Vec::new();
@@ -376,6 +377,9 @@ mod tests {
             let mut later = Vec::new();
             journal.records_from(ends[0], |record| { later.push(record.to_vec()); Ok(()) }).unwrap();
             prop_assert_eq!(later, groups[1..].concat());
+            let mut all = Vec::new();
+            journal.records_from(0, |record| { all.push(record.to_vec()); Ok(()) }).unwrap();
+            prop_assert_eq!(all, groups.concat());
         }
 
         /// Wherever a write is cut short, what was acknowledged before is there and can be added to.
