@@ -317,9 +317,10 @@ impl Table {
     fn of_mails(mailbox: Mailbox, options: &ReadOptions) -> Table {
         Table {
             input: Input::Mails(Box::new(mailbox)),
-            options: *options,
+            options: options.clone(),
             header: mailbox::header(),
-            path: None,
+            places: None,
+            remarks: Vec::new(),
             renamed: Vec::new(),
             kept: Vec::new(),
             most_rows: None,
