@@ -187,7 +187,8 @@ fn what_would_take_all_memory_is_refused() {
 fn every_command_helps_with_an_example() {
     let folder = Folder::new();
     for command in
-        "schema train predict evaluate explain report show learn forget merge completions manual".split(' ')
+        "schema train predict evaluate explain report show learn forget merge serve completions manual"
+            .split(' ')
     {
         let help = folder.stdout(&format!("{command} --help"));
         assert!(help.contains("Example") && help.contains(&format!("priory {command} ")), "{help}");
@@ -217,7 +218,11 @@ fn completions_and_manual_pages_are_written() {
     fs::create_dir(folder.path("man")).unwrap();
     folder.stdout("manual man");
     assert!(text(&folder.bytes("man/priory-evaluate.1")).contains("leave"));
-    assert_eq!(fs::read_dir(folder.path("man")).unwrap().count(), 16, "the program and its fifteen commands");
+    assert_eq!(
+        fs::read_dir(folder.path("man")).unwrap().count(),
+        19,
+        "the program and its eighteen commands"
+    );
 }
 
 #[test]

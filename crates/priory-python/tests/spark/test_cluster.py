@@ -41,15 +41,6 @@ def whole(program, tmp_path_factory):
     return engine.whole(program, ROWS, tmp_path_factory.mktemp("whole"))
 
 
-def slow(batches):
-    """Hands rows on, but takes its time, so that there is time to kill whoever works on them."""
-    import time
-
-    for batch in batches:
-        time.sleep(1.0)
-        yield batch
-
-
 def test_the_bytes_are_those_of_one_machine(spark, folder, whole, tmp_path):
     frame = spark.read.parquet(folder)
     model = priory.spark.fit(frame, "class", weight="weight", kinds=engine.KINDS)
@@ -119,6 +110,15 @@ def test_a_worker_is_killed_while_it_works(cluster, spark, folder, whole, tmp_pa
     partitions = frame.rdd.getNumPartitions()
     assert partitions >= 8
     names = frame.columns
+
+    def slow(batches):
+        """Hands rows on, but takes its time. It is inside another function, since workers do not have this module."""
+        import time
+
+        for batch in batches:
+            time.sleep(1.0)
+            yield batch
+
     frame = frame.toDF(*(f"c{i}" for i in range(len(names))))
     frame = frame.mapInArrow(slow, frame.schema).toDF(*names)
     schema = engine.schema(ROWS)

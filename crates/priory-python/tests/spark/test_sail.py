@@ -167,6 +167,19 @@ def test_a_worker_without_the_package_says_what_to_do(monkeypatch):
         list(run(iter([])))
 
 
+def test_the_sentence_is_found_in_a_traceback(monkeypatch):
+    """Spark quotes the lines that raise."""
+    import traceback
+
+    try:
+        list(task("learn", ["x"], b"", False, {})(iter([pa.record_batch({"c0": [1]})])))
+    except RuntimeError:
+        quoted = traceback.format_exc()
+    with pytest.raises(ValueError) as error, one_error():
+        raise OSError(quoted)
+    assert str(error.value).startswith("not a usable model file"), str(error.value)
+
+
 def test_a_task_is_sent_as_it_is():
     """A worker without the package could not even be told so by a function of a module of the package."""
     import pickletools

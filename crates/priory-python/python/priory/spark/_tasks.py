@@ -24,23 +24,30 @@ def task(work, *arguments):
             import platform
             import sys
 
-            raise RuntimeError(
+            sentence = (
                 f"priory: the worker {platform.node()} cannot import priory {version} with {sys.executable}: {error}. Install the "
                 "wheel on every worker, or send an environment that has it: spark-submit --archives ENVIRONMENT.tar.gz#environment, "
                 "or spark.addArtifact('ENVIRONMENT.tar.gz#environment', archive=True) :priory"
-            ) from error
+            )
+            raise RuntimeError(sentence) from error
         if priory.__version__ != version:
             import platform
 
-            raise RuntimeError(
+            sentence = (
                 f"priory: the worker {platform.node()} has priory {priory.__version__} and the driver {version}. Install the same "
                 "wheel on both, or send an environment that has it, with --archives or addArtifact :priory"
             )
+            raise RuntimeError(sentence)
         from priory.spark import _worker
 
         yield from getattr(_worker, work)(batches, *arguments)
 
     return run
+
+
+def marked(sentence):
+    """A sentence that is found again in what an engine raises. No line that raises has the marks themselves: engines quote it."""
+    return f"priory: {sentence} :priory"
 
 
 @contextmanager

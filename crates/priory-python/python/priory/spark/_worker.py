@@ -9,6 +9,7 @@ import priory
 from priory import _priory
 from priory._model import NaiveBayes
 from priory._parts import learn_part, sum_of
+from priory.spark._tasks import marked
 
 # What tasks hand on: a part of a fold, or a piece of it. Engines limit how long a message to the driver may be.
 COLUMNS = "fold int, piece int, pieces int, part binary"
@@ -172,7 +173,7 @@ def _place(where=None):
         if type(error).__name__ == "PanicException":
             what = f"{what} (this should not happen; please report it)"
         place = ", ".join(filter(None, [_partition(), where]))
-        raise RuntimeError(f"priory: {place + ': ' if place else ''}{what} :priory") from error
+        raise RuntimeError(marked(f"{place}: {what}" if place else what)) from error
 
 
 def _partition():
