@@ -151,10 +151,12 @@ impl Interactions {
     /// The same, shrunk with another strength.
     pub(crate) fn with_strength(self, strength: f64) -> Self {
         if strength == self.strength {
-            self
-        } else {
-            Interactions::new(self.columns, self.of.into_iter(), strength, self.unit, true)
+            return self;
         }
+        let Interactions { columns, of, tables, unit, .. } = self;
+        // There is room for one set of tables.
+        drop(tables);
+        Interactions::new(columns, of.into_iter(), strength, unit, true)
     }
 
     /// What each column says together with others, of every row without the row.
