@@ -177,6 +177,10 @@ pub(crate) struct InputArgs {
     /// `train --documents mails/`; the columns are called class and text
     #[arg(long, conflicts_with = "input_format")]
     pub(crate) documents: bool,
+    /// DATA is mail: `CLASS=PATH`, where PATH is a message, an mbox, a Maildir, an MH folder, a folder or archive of these, for
+    /// example `train --mail spam=Mail/Junk ham=Mail/Archive`; without a class, the folder of each message is its class
+    #[arg(long, conflicts_with_all = ["input_format", "documents"])]
+    pub(crate) mail: bool,
     /// What to do with a word in a column of numbers: stop with an error, or take it as missing and say how many,
     /// for example `--on-bad-value missing` [default: error]
     #[arg(long, value_name = "WHAT", hide_possible_values = true)]

@@ -127,7 +127,11 @@ impl InputArgs {
             Some(EncodingChoice::Latin1) => Encoding::Latin1,
             Some(EncodingChoice::Utf8) | None => Encoding::Utf8,
         };
-        let input_format = if self.documents { Some(InputFormat::Documents) } else { self.input_format };
+        let input_format = match () {
+            () if self.documents => Some(InputFormat::Documents),
+            () if self.mail => Some(InputFormat::Mail),
+            () => self.input_format,
+        };
         ReadOptions {
             input_format,
             delimiter: self.delimiter,

@@ -13,7 +13,7 @@ use priory_input::text::TextChoices;
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Text")]
 pub(crate) struct TextArgs {
-    /// What a token is: words, sklearn (words as scikit-learn finds them), characters:MIN-MAX or
+    /// What a token is: words, sklearn (words as scikit-learn finds them), spaces, characters:MIN-MAX or
     /// characters-across:MIN-MAX, for example `--tokens characters:1-4` [default: words]
     #[arg(long, value_name = "STYLE", value_parser = words::token_style)]
     pub(crate) tokens: Option<TokenStyle>,

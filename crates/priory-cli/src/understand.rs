@@ -52,12 +52,19 @@ impl Understood {
             let names: Vec<&str> = first.header().iter().map(String::as_str).collect();
             wrong_usage(&format!("say with --target which column to predict: {}", short_list(&names)));
         };
-        if args.target.is_none() && first.has_paths() && !args.input.documents {
+        if args.target.is_none() && first.has_paths() && !first.has_mails() && !args.input.documents {
             note(&format!("{}: documents, each in a folder of its class, as with --documents", first.name()));
         }
         let hints = hints(target, first.header(), args)?;
         let understood = priory_input::Understood::new(first, others, &hints)?;
-        Understood::with_text(understood, args)
+        if !first.has_mails() {
+            return Understood::with_text(understood, args);
+        }
+        if args.text.is_given()? {
+            bail!("mail is taken apart in its own way: what a token is cannot be said beside it");
+        }
+        let priory_input::Understood { schema, families, decisions } = understood;
+        Ok(Understood { schema: schema.checked()?, families, decisions })
     }
 
     /// Understands the columns that tables of counts are about.

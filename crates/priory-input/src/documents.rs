@@ -39,9 +39,9 @@ const BLOCK_DOCUMENTS: usize = 4096;
 /// A document, where it lies, and the name of the folder that it is in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Document {
-    class: Option<String>,
-    path: String,
-    text: Vec<u8>,
+    pub(crate) class: Option<String>,
+    pub(crate) path: String,
+    pub(crate) text: Vec<u8>,
 }
 
 /// Documents that are files.

@@ -104,6 +104,8 @@ formats! {
     Spreadsheet = "spreadsheet", ["xlsx", "xlsm", "xltx", "xltm", "ods", "ots"], Opening::Spreadsheet;
     /// A file for each document, in a folder for each class, or the same in a tar archive.
     Documents = "documents", [], Opening::Documents;
+    /// Messages, mailboxes, folders and archives of them.
+    Mail = "mail", ["eml", "mbox"], Opening::Mail;
     /// A document in each line.
     Lines = "lines", [], Opening::Text(|source, name, how| LineFormat::Plain.open(source, name, how));
     /// `__label__class text` in each line.
@@ -120,6 +122,7 @@ pub(crate) enum Opening {
     Arrow,
     Spreadsheet,
     Documents,
+    Mail,
 }
 
 /// What the bytes of a text mean.

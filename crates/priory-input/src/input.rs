@@ -12,6 +12,7 @@ use crate::arrow::{ArrowParser, ArrowRows, ArrowStream, ParquetFile, ParquetPars
 use crate::documents::{self, Document, DocumentParser, Files, LineFormat};
 use crate::error::Result;
 use crate::kept::KeptColumn;
+use crate::mailbox::{MailParser, Mailbox};
 use crate::reader::Plan;
 use crate::sample::{ColumnInfo, Sample};
 use crate::source::Source;
@@ -21,6 +22,7 @@ use crate::table::Purpose;
 pub(crate) enum Input {
     Text(Source, Box<dyn TextFormat>),
     Files(Files),
+    Mails(Box<Mailbox>),
     #[cfg(feature = "arrow")]
     Parquet(ParquetFile),
     #[cfg(feature = "arrow")]
@@ -76,7 +78,7 @@ pub(crate) trait TextParser: Send {
 pub(crate) enum Block {
     /// Whole records of text.
     Text(Vec<u8>),
-    /// Documents.
+    /// Documents or messages.
     Documents(Vec<Document>),
     /// Rows of a Parquet file, which the parser reads by itself.
     #[cfg(feature = "arrow")]
@@ -110,6 +112,10 @@ impl Input {
                 files.limit_documents(plan.most_rows);
                 Ok(())
             }
+            Input::Mails(mailbox) => {
+                mailbox.limit_messages(plan.most_rows);
+                Ok(())
+            }
             Input::Text(source, format) => {
                 let is_text = |column: &Column| column.kind == Kind::Text;
                 source.limit_rows(plan.most_rows);
@@ -131,6 +137,7 @@ impl Input {
     pub(crate) fn parser(&self, plan: &Arc<Plan>) -> Parser {
         match self {
             Input::Text(_, format) => Parser::Text(format.parser(plan)),
+            Input::Mails(_) => Parser::Mails(MailParser::new(plan)),
             Input::Files(_) => Parser::Documents(DocumentParser::new(plan, LineFormat::Plain)),
             #[cfg(feature = "arrow")]
             Input::Parquet(file) => Parser::Parquet(file.parser(plan)),
@@ -147,6 +154,12 @@ impl Input {
                 let documents = files.next_block()?;
                 let found = !documents.is_empty();
                 *block = Block::Documents(documents);
+                Ok(found)
+            }
+            Input::Mails(mailbox) => {
+                let messages = mailbox.next_block()?;
+                let found = !messages.is_empty();
+                *block = Block::Documents(messages);
                 Ok(found)
             }
             Input::Text(source, _) => {
@@ -183,7 +196,7 @@ impl Input {
     pub(crate) fn columns(&self, header: &[String]) -> Vec<ColumnInfo> {
         let stored: Vec<Stored> = match self {
             Input::Text(_, format) => format.stored(header),
-            Input::Files(_) => documents::stored(header),
+            Input::Files(_) | Input::Mails(_) => documents::stored(header),
             #[cfg(feature = "arrow")]
             Input::Parquet(file) => file.stored(),
             #[cfg(feature = "arrow")]
@@ -200,7 +213,7 @@ impl Input {
         match self {
             Input::Text(source, format) => format.sample(source, header, rows),
             // What the columns are is known.
-            Input::Files(_) => Ok(Sample::new(header.len())),
+            Input::Files(_) | Input::Mails(_) => Ok(Sample::new(header.len())),
             #[cfg(feature = "arrow")]
             Input::Parquet(file) => file.sample(rows),
             #[cfg(feature = "arrow")]
@@ -215,6 +228,7 @@ impl Input {
         match self {
             Input::Text(source, _) => source.name(),
             Input::Files(files) => files.name(),
+            Input::Mails(mailbox) => mailbox.name(),
             #[cfg(feature = "arrow")]
             Input::Parquet(file) => file.name(),
             #[cfg(feature = "arrow")]
@@ -228,7 +242,7 @@ impl Input {
     pub(crate) fn is_short(&self) -> bool {
         match self {
             Input::Text(source, _) => source.is_short(),
-            Input::Files(_) => false,
+            Input::Files(_) | Input::Mails(_) => false,
             #[cfg(feature = "arrow")]
             Input::Parquet(_) | Input::Arrow(_) | Input::Memory(_) => false,
         }
@@ -239,6 +253,7 @@ impl Input {
         match self {
             Input::Text(source, _) => source.size(),
             Input::Files(files) => files.size(),
+            Input::Mails(mailbox) => mailbox.size(),
             #[cfg(feature = "arrow")]
             Input::Parquet(file) => Some(file.size()),
             #[cfg(feature = "arrow")]
@@ -253,6 +268,7 @@ impl Input {
         match self {
             Input::Text(source, _) => source.bytes_read(),
             Input::Files(files) => files.bytes_read(),
+            Input::Mails(mailbox) => mailbox.bytes_read(),
             #[cfg(feature = "arrow")]
             Input::Parquet(file) => file.bytes_read(),
             #[cfg(feature = "arrow")]
@@ -267,6 +283,7 @@ impl Input {
 pub(crate) enum Parser {
     Text(Box<dyn TextParser>),
     Documents(DocumentParser),
+    Mails(MailParser),
     #[cfg(feature = "arrow")]
     Parquet(ParquetParser),
     #[cfg(feature = "arrow")]
@@ -281,6 +298,10 @@ impl Parser {
             (Parser::Text(parser), Block::Text(text)) => parser.fill(text, batch, kept),
             (Parser::Documents(parser), Block::Documents(documents)) => {
                 parser.fill_files(documents, batch, kept);
+                Ok(())
+            }
+            (Parser::Mails(parser), Block::Documents(messages)) => {
+                parser.fill(messages, batch, kept);
                 Ok(())
             }
             #[cfg(feature = "arrow")]

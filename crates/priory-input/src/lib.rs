@@ -41,6 +41,7 @@ mod guarded;
 mod input;
 mod json;
 mod kept;
+mod mailbox;
 mod marks;
 mod merge;
 mod parallel;

@@ -14,10 +14,9 @@ use crate::arrow::{ArrowRows, ArrowStream, ParquetFile, RecordBatches};
 use crate::delimiter::CANDIDATES;
 use crate::documents::{CLASS, FOLDER, Files, PATH, TEXT, adopted};
 use crate::error::{Error, Result, shown, shown_list};
-#[cfg(feature = "spreadsheets")]
-use crate::format::InputFormat;
-use crate::format::{Encoding, Opening, ReadOptions, extension, likely_format};
+use crate::format::{Encoding, InputFormat, Opening, ReadOptions, extension, likely_format};
 use crate::input::Input;
+use crate::mailbox::{self, Mailbox};
 use crate::reader::{Batches, Reader};
 use crate::remarks::SheetRemark;
 use crate::sample::{ColumnInfo, Sample};
@@ -81,6 +80,16 @@ impl Table {
                     Table::from_pipe("standard input", None, file, patience, options)
                 }
                 _ => Table::from_reader("standard input", io::stdin(), options),
+            };
+        }
+        if options.input_format == Some(InputFormat::Mail) {
+            return match mailbox::class_and_path(path) {
+                (Some(class), "-") => {
+                    let bytes =
+                        Bytes::new("standard input".into(), None, Box::new(io::stdin()), options.encoding)?;
+                    Ok(Table::of_mails(Mailbox::of_bytes(bytes, Some(class))?, options))
+                }
+                _ => Ok(Table::of_mails(Mailbox::open(path)?, options)),
             };
         }
         let opened = File::open(path).and_then(|file| Ok((file.metadata()?, file)));
@@ -221,6 +230,7 @@ impl Table {
             }
             #[cfg(not(feature = "arrow"))]
             Opening::Arrow => return Err(Error::NotBuiltIn { name, format: "Arrow", feature: "arrow" }),
+            Opening::Mail => (Input::Mails(Box::new(Mailbox::of_bytes(bytes, None)?)), mailbox::header()),
             #[cfg(feature = "spreadsheets")]
             Opening::Spreadsheet if options.encoding == Encoding::Utf8 => {
                 return Table::of_sheet(&name, bytes.into_temporary_file()?, options);
@@ -270,7 +280,7 @@ impl Table {
     /// stand in the column that the schema calls text.
     pub(crate) fn widen(&mut self, schema: &Schema) {
         match &mut self.input {
-            Input::Files(_) => self.header = adopted(&self.header, schema),
+            Input::Files(_) | Input::Mails(_) => self.header = adopted(&self.header, schema),
             Input::Text(source, format) => {
                 if let Some(header) = format.widened(&self.header, schema) {
                     source.limit_cells(header.len());
@@ -304,9 +314,27 @@ impl Table {
         }
     }
 
+    fn of_mails(mailbox: Mailbox, options: &ReadOptions) -> Table {
+        Table {
+            input: Input::Mails(Box::new(mailbox)),
+            options: options.clone(),
+            header: mailbox::header(),
+            places: None,
+            remarks: Vec::new(),
+            renamed: Vec::new(),
+            kept: Vec::new(),
+            most_rows: None,
+        }
+    }
+
+    /// Whether every row is a mail, with a column for each kind of evidence.
+    pub fn has_mails(&self) -> bool {
+        matches!(self.input, Input::Mails(_))
+    }
+
     /// Whether every row is a file, whose path can be [kept](Self::keep) under the name `path`.
     pub fn has_paths(&self) -> bool {
-        matches!(self.input, Input::Files(_))
+        matches!(self.input, Input::Files(_) | Input::Mails(_))
     }
 
     /// The path, or what else the table is called.
@@ -361,7 +389,7 @@ impl Table {
     /// Whether there are documents with a class each, and nothing else: columns called `class` and `text`.
     pub fn has_documents(&self) -> bool {
         match &self.input {
-            Input::Files(_) => true,
+            Input::Files(_) | Input::Mails(_) => true,
             Input::Text(_, format) => format.has_documents(),
             #[cfg(feature = "arrow")]
             Input::Parquet(_) | Input::Arrow(_) | Input::Memory(_) => false,

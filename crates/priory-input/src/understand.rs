@@ -12,6 +12,7 @@ use crate::counts::sample_of_counts;
 use crate::error::{Error, shown, shown_list};
 use crate::reader::BadValues;
 use crate::table::Table;
+use crate::text::mail_columns;
 
 /// The name that stands for every column.
 const EVERY_COLUMN: &str = "*";
@@ -68,7 +69,11 @@ impl Understood {
         hints: &Hints,
     ) -> Result<Self, E> {
         check_names(first, hints)?;
-        Ok(Understood::of_sample(&Sample::new(first, others, &hints.missing)?, hints)?)
+        let mut understood = Understood::of_sample(&Sample::new(first, others, &hints.missing)?, hints)?;
+        if first.has_mails() {
+            read_as_mail(&mut understood.schema);
+        }
+        Ok(understood)
     }
 
     /// Understands the columns that some tables of counts are about.
@@ -142,6 +147,16 @@ impl Understood {
             self.schema.columns.push(Column::new(name, kind).written(decision.written.clone()));
         }
         self.decisions.push((name.to_owned(), decision));
+    }
+}
+
+/// How the columns of mails are read is settled by how mails are taken apart.
+fn read_as_mail(schema: &mut Schema) {
+    let known = mail_columns();
+    for column in &mut schema.columns {
+        if let Some(known) = known.iter().find(|known| known.name == column.name) {
+            *column = known.clone();
+        }
     }
 }
 

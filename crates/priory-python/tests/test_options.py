@@ -25,7 +25,7 @@ OTHERWISE = {
 }
 ARGUMENTS = {"target": "y", "weight": "sample_weight", "group": "groups"}
 FOR_FILES = {
-    *{"schema", "delimiter", "comment", "no-header", "encoding", "input-format", "columns", "sheet", "documents", "document", "class"},
+    *{"schema", "delimiter", "comment", "no-header", "encoding", "input-format", "columns", "sheet", "documents", "document", "class", "mail"},
     *{"output", "format", "reliability", "report", "threads", "help", "version", "dry-run"},
 }
 

@@ -134,6 +134,10 @@ pub struct TokenSettings {
     /// Which runs of characters are counted beside words and their neighbours, if any are.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub characters: Option<CharacterNgrams>,
+    /// The rules by which mails were taken apart into this column and others, since evidence changes with them; whoever builds a
+    /// schema for mail fills it in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mail: Option<u8>,
 }
 
 /// How a document is cut up.
@@ -165,6 +169,16 @@ pub enum TokenStyle {
     Sklearn,
     /// All runs of n neighbouring characters.
     Characters(CharacterNgrams),
+    /// Whatever stands between spaces, for documents that were cut up before. A token of more than 128 characters is replaced by
+    /// its length, such as `long:256`.
+    Spaces,
+}
+
+impl TokenStyle {
+    /// Whether tokens are words, beside which there may be punctuation.
+    fn has_words(self) -> bool {
+        matches!(self, TokenStyle::Words | TokenStyle::Sklearn)
+    }
 }
 
 impl TokenStyle {
@@ -297,8 +311,7 @@ impl TokenSettings {
                 return wrong("stemming needs words: choose another style than characters".into());
             }
         }
-        let is_plain =
-            !matches!(self.style, TokenStyle::Characters(_)) && self.ngrams == WordNgrams::default();
+        let is_plain = self.style.has_words() && self.ngrams == WordNgrams::default();
         let is_joined = !is_plain || self.hash_bits.is_some();
         if self.neighbours && is_joined {
             return wrong("neighbours need words that are neither hashed nor joined otherwise".into());
@@ -336,8 +349,7 @@ impl TokenSettings {
     /// Whether a token was found beside words that are counted without neighbours: documents may have been read before it
     /// turned out that there are too many pairs.
     pub(crate) fn passes_over(&self, token: &str) -> bool {
-        let is_plain =
-            !matches!(self.style, TokenStyle::Characters(_)) && self.ngrams == WordNgrams::default();
+        let is_plain = self.style.has_words() && self.ngrams == WordNgrams::default();
         is_plain && !self.neighbours && self.hash_bits.is_none() && is_beside(token)
     }
 

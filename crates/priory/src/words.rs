@@ -328,10 +328,11 @@ pub fn token_style(text: &str) -> Result<TokenStyle, String> {
     match text.split_once(':') {
         None if text == "words" => Ok(TokenStyle::Words),
         None if text == "sklearn" => Ok(TokenStyle::Sklearn),
+        None if text == "spaces" => Ok(TokenStyle::Spaces),
         None if text == "characters" => Ok(TokenStyle::Characters(CharacterNgrams::default())),
         Some(("characters", range)) => characters(range, Reach::Inside),
         Some(("characters-across", range)) => characters(range, Reach::Across),
-        _ => Err("expected words, sklearn, characters:MIN-MAX or characters-across:MIN-MAX".into()),
+        _ => Err("expected words, sklearn, spaces, characters:MIN-MAX or characters-across:MIN-MAX".into()),
     }
 }
 

@@ -11,6 +11,7 @@ use priory::report::ChosenFamily;
 use priory::report_page::identifiers;
 use priory::settings::NumberFamily;
 use priory::{Learnt, Model, Schema, Settings, Statistics};
+use priory_input::InputFormat;
 use priory_input::store::NewFile;
 
 use crate::args::TrainArgs;
@@ -27,7 +28,10 @@ pub(crate) fn run(args: &TrainArgs, threads: usize) -> Result<()> {
     args.decision.apply(&mut settings.decision)?;
     let input = &args.table.input;
     let paths = glob::expand(&args.data)?;
-    let output = args.output.clone().unwrap_or_else(|| default_output(&paths[0]));
+    let output = args
+        .output
+        .clone()
+        .unwrap_or_else(|| default_output(&paths[0], args.table.input.options().input_format));
     let others_read = args.table.files().chain(args.settings.files()).chain(args.decision.files());
     refuse_input_as_output(&output, paths.iter().map(Path::new).chain(others_read))?;
     let (understood, mut statistics, skipped) = match args.counts {
@@ -236,8 +240,11 @@ fn warn_of_identifiers(statistics: &Statistics) {
     }
 }
 
-/// `data/tennis.csv` makes `tennis.priory` here; standard input makes `model.priory`.
-fn default_output(data: &str) -> PathBuf {
+/// `data/tennis.csv` makes `tennis.priory` here; standard input makes `model.priory`, and mail `mail.priory`.
+fn default_output(data: &str, format: Option<InputFormat>) -> PathBuf {
+    if format == Some(InputFormat::Mail) {
+        return "mail.priory".into();
+    }
     let stem = Path::new(data).file_stem().filter(|_| data != "-");
     Path::new(stem.unwrap_or("model".as_ref())).with_extension("priory")
 }

@@ -7,6 +7,7 @@ mod decide;
 mod evaluate;
 mod json;
 mod judge;
+mod mail;
 mod manners;
 mod processes;
 #[cfg(feature = "serve")]

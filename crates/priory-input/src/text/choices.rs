@@ -69,6 +69,7 @@ impl TextChoices {
             hash_bits: self.hash_bits,
             neighbours: self.neighbours,
             characters: self.characters,
+            mail: None,
         };
         Tokenizer::new(&tokens)?;
         let length = if self.equal_length { DocumentLength::Normalized } else { DocumentLength::Counts };

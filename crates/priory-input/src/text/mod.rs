@@ -18,12 +18,15 @@ mod tokenize;
 
 mod characters;
 mod choices;
+mod mail;
 mod python;
 mod python_tables;
 mod sklearn;
+mod spaces;
 mod stages;
 mod stop_words;
 mod words;
 
 pub use choices::TextChoices;
+pub use mail::{MAIL_COLUMNS, MAIL_VERSION, Mail, mail_columns};
 pub use tokenize::{STEMMER_VERSION, Tokenizer, unicode_versions};

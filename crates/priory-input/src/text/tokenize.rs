@@ -6,7 +6,9 @@ use priory::{Error, Result, TextColumn};
 use unicode_normalization::UnicodeNormalization;
 
 use super::characters::CharacterScanner;
+use super::mail::MAIL_VERSION;
 use super::sklearn::SklearnScanner;
+use super::spaces::SpaceScanner;
 use super::stages::{Sink, Stages, Visitor};
 use super::words::WordScanner;
 
@@ -43,6 +45,7 @@ enum Scanner {
     Words(WordScanner),
     Sklearn(SklearnScanner),
     Characters(CharacterScanner),
+    Spaces(SpaceScanner),
 }
 
 /// Finds runs of characters, and writes them so that they are not taken for words.
@@ -88,6 +91,7 @@ impl Tokenizer {
     pub fn new(settings: &TokenSettings) -> Result<Tokenizer> {
         settings.check()?;
         check_stemmer(settings)?;
+        check_mail(settings)?;
         let lower = settings.case == LetterCase::Lower;
         let nfkc = settings.normalization == Normalization::Nfkc;
         let (scanner, normalize_first) = match settings.style {
@@ -98,6 +102,7 @@ impl Tokenizer {
             TokenStyle::Characters(ngrams) => {
                 (Scanner::Characters(CharacterScanner::new(ngrams, lower)), nfkc)
             }
+            TokenStyle::Spaces => (Scanner::Spaces(SpaceScanner::new(lower)), nfkc),
         };
         let normalized = normalize_first.then(String::new);
         let runs = settings.runs().map(|ngrams| Runs {
@@ -205,6 +210,16 @@ fn check_stemmer(settings: &TokenSettings) -> Result<()> {
     }
 }
 
+/// Mails must be taken apart as they were when the model was trained.
+fn check_mail(settings: &TokenSettings) -> Result<()> {
+    match settings.mail {
+        Some(other) if other != MAIL_VERSION => Err(Error::Settings(format!(
+            "the model's mails were taken apart by rules of version {other}; this program has version {MAIL_VERSION}"
+        ))),
+        _ => Ok(()),
+    }
+}
+
 impl std::fmt::Debug for Tokenizer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Tokenizer").finish_non_exhaustive()
@@ -223,6 +238,7 @@ impl Scanner {
             Scanner::Words(scanner) => scanner.scan(text, sink),
             Scanner::Sklearn(scanner) => scanner.scan(text, sink),
             Scanner::Characters(scanner) => scanner.scan(text, sink),
+            Scanner::Spaces(scanner) => scanner.scan(text, sink),
         }
     }
 
@@ -470,6 +486,7 @@ mod tests {
                 hash_bits: on[5].then_some(12),
                 neighbours: false,
                 characters: None,
+                mail: None,
             }
         })
     }
