@@ -54,7 +54,7 @@ fn every_kind_of_mailbox_holds_the_same_mails() {
         .current_dir(folder.path("."))
         .status();
     assert!(packed.unwrap().success());
-    let expected = folder.train("train --mail spam=files/spam ham=files/ham -o a.priory --judge none");
+    let expected = folder.train("--mail spam=files/spam ham=files/ham --judge none");
     for sources in [
         "files",
         "mh",
@@ -66,7 +66,7 @@ fn every_kind_of_mailbox_holds_the_same_mails() {
         "ham=ham-crlf.mbox spam=spam.mbox",
         "ham=files/ham/0.eml ham=files/ham/1.eml spam=spam.mbox.gz",
     ] {
-        let found = folder.train(&format!("train --mail {sources} -o b.priory --judge none"));
+        let found = folder.train(&format!("--mail {sources} --judge none"));
         assert!(found == expected, "{sources}");
     }
     let error = folder.fails(1, "train --mail spam=nowhere ham=files/ham");
@@ -78,17 +78,17 @@ fn every_kind_of_mailbox_holds_the_same_mails() {
 fn mails_are_learnt_forgotten_and_predicted() {
     let folder = Folder::new();
     folder.write("spam.mbox", &mbox(&SPAM)).write("ham.mbox", &mbox(&HAM)).write("more.eml", SPAM[1]);
-    let before = folder.train("train --mail spam=spam.mbox ham=ham.mbox -o a.priory --judge none");
-    folder.stdout("learn a.priory --mail ham=more.eml");
-    assert_ne!(folder.bytes("a.priory"), before);
-    folder.stdout("forget a.priory --mail ham=more.eml");
-    assert_eq!(folder.bytes("a.priory"), before);
-    let predicted = folder.stdout("predict a.priory --mail spam.mbox --keep class,path");
+    let before = folder.train("--mail spam=spam.mbox ham=ham.mbox --judge none");
+    folder.stdout("learn trained.priory --mail ham=more.eml");
+    assert_ne!(folder.bytes("trained.priory"), before);
+    folder.stdout("forget trained.priory --mail ham=more.eml");
+    assert_eq!(folder.bytes("trained.priory"), before);
+    let predicted = folder.stdout("predict trained.priory --mail spam.mbox --keep class,path");
     assert_eq!(predicted, "class,path,prediction\nspam,spam.mbox,spam\nspam,spam.mbox#2,spam\n");
-    let mut command = assert_cmd::Command::from_std(folder.command("predict a.priory --mail -"));
+    let mut command = assert_cmd::Command::from_std(folder.command("predict trained.priory --mail -"));
     let output = command.write_stdin(HAM[0]).output().unwrap();
     assert_eq!(text(&output.stdout), "path,prediction\nstandard input,ham\n");
-    let explained = folder.stdout("explain a.priory --mail more.eml");
+    let explained = folder.stdout("explain trained.priory --mail more.eml");
     assert!(explained.contains("subject") && explained.contains("pills"), "{explained}");
     let error = folder.fails(1, "train --mail spam=spam.mbox ham=ham.mbox --keep-case");
     assert!(error.contains("taken apart in its own way"), "{error}");
@@ -106,14 +106,14 @@ fn broken_messages_are_messages() {
     };
     let folder = Folder::new();
     folder.write("spam.mbox", &mbox(&SPAM)).write("ham.mbox", &mbox(&HAM));
-    folder.train("train --mail spam=spam.mbox ham=ham.mbox -o a.priory --judge none");
+    folder.train("--mail spam=spam.mbox ham=ham.mbox --judge none");
     for (name, least) in [("python_email_msgs", 40), ("notmuch_corpora", 300)] {
         let archive = data.join(format!("mail_fixtures/{name}.tar.gz"));
         if !archive.is_file() {
             eprintln!("{} is not there: not tested", archive.display());
             continue;
         }
-        let predicted = folder.stdout(&format!("predict a.priory --mail {}", archive.display()));
+        let predicted = folder.stdout(&format!("predict trained.priory --mail {}", archive.display()));
         let rows = predicted.lines().skip(1);
         assert!(rows.clone().all(|row| row.ends_with(",ham") || row.ends_with(",spam")), "{predicted}");
         assert!(rows.count() >= least, "{name}");
