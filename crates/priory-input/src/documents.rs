@@ -324,7 +324,7 @@ pub(crate) fn adopted(header: &[String], schema: &Schema) -> Vec<String> {
 }
 
 /// Where the folder of the class of a document lies: `2005/may` of `2005/may/spam/17`.
-fn folder_of(path: &str) -> Option<&str> {
+pub(crate) fn folder_of(path: &str) -> Option<&str> {
     let (folder, _) = path.rsplit_once('/')?;
     folder.rsplit_once('/').map(|(above, _)| above)
 }

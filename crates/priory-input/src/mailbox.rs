@@ -12,7 +12,7 @@ use std::sync::Arc;
 use memchr::{memchr, memrchr};
 use priory::{Batch, BatchColumn, CategoryColumn};
 
-use crate::documents::{CLASS, Document};
+use crate::documents::{CLASS, Document, folder_of as folder_above};
 use crate::error::{Error, Result};
 use crate::format::Encoding;
 use crate::kept::KeptColumn;
@@ -404,6 +404,12 @@ impl MailParser {
             column.push(class.filter(|class| position == Some(0) && !plan.missing.contains(class)));
         };
         push_class(&mut batch.classes, plan.target);
+        match plan.group {
+            None => {}
+            Some(0) => batch.groups.push(class),
+            Some(position) if position >= plan.header.len() => batch.groups.push(folder_above(&message.path)),
+            Some(position) => batch.groups.push(Some(text_at(position).unwrap_or(&message.path))),
+        }
         for (feature, (column, &position)) in batch.columns.iter_mut().zip(&plan.features).enumerate() {
             match column {
                 BatchColumn::Category(column) => push_class(column, position),
