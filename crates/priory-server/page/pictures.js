@@ -128,7 +128,7 @@ export function waterfall(explanation, own, target, width) {
   svg.append(shape("path", { d: `M${x(0)} ${top - 6}V${height - 8}`, class: "axis" }));
   found.forEach((step, i) => {
     const y = top + row * i, bits = step.to - step.from, [a, b] = [x(step.from), x(step.to)];
-    const name = shape("text", { x: names - 8, y: y + 16, class: "end" }, shortened(step.label, Math.floor((names - 8) / 6.6)));
+    const name = shape("text", { x: names - 8, y: y + 16, class: "end" }, shortened(step.label, Math.floor((names - 8) / 7.2)));
     name.append(shape("title", {}, step.label));
     svg.append(name);
     svg.append(shape("rect", { x: Math.min(a, b), y: y + 4, width: Math.max(1, Math.abs(b - a)), height: row - 8,
@@ -167,7 +167,7 @@ export function nomogram(lines, prior, own, target, width) {
   svg.append(shape("path", { d: `M${x(0)} ${top - 6}V${bottom}`, class: "axis" }));
   svg.append(shape("text", { x: x((low + high) / 2), y: 14, class: "middle faint" }, "← against it, in bits, for it →"));
   const name = (text, y) => {
-    const label = shape("text", { x: names - 10, y: y + 4, class: "end" }, shortened(text, Math.floor((names - 12) / 6.8)));
+    const label = shape("text", { x: names - 10, y: y + 4, class: "end" }, shortened(text, Math.floor((names - 12) / 7.2)));
     label.append(shape("title", {}, text));
     svg.append(label);
   };
