@@ -289,7 +289,7 @@ fn explain(folder: Option<&Path>, message: Option<&Path>, top: usize, spam: &str
     for said in tokens(&explanation, spam).into_iter().take(top) {
         grid.row([said.column, shown(&said.token), format!("{:+.2}", said.bits)]);
     }
-    writeln!(out, "{}", grid.render())?;
+    write!(out, "{}", grid.render())?;
     Ok(out.flush()?)
 }
 

@@ -211,7 +211,7 @@ fn lessons_are_taken_back_and_moved() {
     folder.stdout("mail --store s learn ham new.eml");
     let (_, error, _) = asked(&folder, "mail --store s move spam new.eml", "");
     assert!(error.contains("1 mail moved to spam"), "{error}");
-    let status = folder.json("mail --store s status --format json");
+    let status = folder.json("mail --store s status");
     assert_eq!((&status["classes"]["spam"], &status["classes"]["ham"]), (&41.into(), &40.into()));
     let (_, error, _) = asked(&folder, "mail --store s forget new.eml", "");
     assert!(error.contains("1 mail forgotten"), "{error}");
@@ -257,12 +257,12 @@ fn killed_teachers_lose_nothing() {
         let (out, error, code) = asked(&folder, "mail --store s check", &ham_mail(1));
         assert!(code != 3 && !out.is_empty(), "{error}");
     }
-    let status = folder.json("mail --store s status --format json");
+    let status = folder.json("mail --store s status");
     let ham = status["classes"]["ham"].as_u64().unwrap() as usize;
     assert!((12 + done..=12 + 40).contains(&ham), "{done} were done, and {ham} are there");
     // All that is there was learnt once, and the model is the one of that.
     folder.stdout("mail --store s compact");
-    let after = folder.json("mail --store s status --format json");
+    let after = folder.json("mail --store s status");
     assert_eq!(after["classes"]["ham"].as_u64().unwrap() as usize, ham);
 }
 
@@ -291,5 +291,5 @@ fn teachers_wait_for_each_other_and_nobody_for_them() {
             });
         }
     });
-    assert_eq!(folder.json("mail --store s status --format json")["classes"]["ham"], 22);
+    assert_eq!(folder.json("mail --store s status")["classes"]["ham"], 22);
 }

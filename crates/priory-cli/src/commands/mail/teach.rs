@@ -114,7 +114,7 @@ pub(super) fn status(said: Option<&Path>, format: Format, threads: usize) -> Res
             for (class, mails) in &classes {
                 grid.row([(*class).to_owned(), mails.to_string()]);
             }
-            writeln!(out, "\n{}", grid.render())?;
+            write!(out, "\n{}", grid.render())?;
         }
     }
     Ok(out.flush()?)
