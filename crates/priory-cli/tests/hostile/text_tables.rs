@@ -48,7 +48,7 @@ fn what_is_no_text() {
         (&program[..program.len().min(1 << 20)], BINARY),
         (b"a,b,y\n1,\0,p\n", BINARY),
         (b"\0", BINARY),
-        (b"PK\x03\x04\x14\x00", "this is a zip file or a spreadsheet; unpack it or save it as CSV"),
+        (b"PK\x03\x04\x14\x00", "the spreadsheet file is damaged: invalid Zip archive: Could not find EOCD"),
         (b"\xfd7zXZ\0\0\x04", "this is an xz file; unpack it first"),
         (b"BZh91AY&SY\x7f", "this is a bzip2 file; unpack it first"),
     ]);

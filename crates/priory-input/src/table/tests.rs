@@ -140,7 +140,10 @@ fn bytes_that_are_not_text() {
     check_error(b"\xfe\xff\0a\0,", "t: this is UTF-16 text; save it as UTF-8");
     check_error(b"a\0,\0b\0\n\0", "t: this is a binary file or UTF-16: it holds NUL bytes");
     check_error(b"\x1f\x8b\x08", "t: the gzip file is cut short; fetch or pack it again");
-    check_error(b"PK\x03\x04...", "t: this is a zip file or a spreadsheet; unpack it or save it as CSV");
+    check_error(
+        b"PK\x03\x04...",
+        "t: the spreadsheet file is damaged: invalid Zip archive: Could not find EOCD",
+    );
     let bare = "t: this is text whose lines end with bare carriage returns; save it with line feeds";
     check_error("a,b\r1,2\r", bare);
 }
