@@ -14,9 +14,9 @@ use priory_input::{Dialect, InputFormat};
 use crate::choices::{
     AsChoice, ColumnSmoothing, CostChoice, NumbersChoice, PriorChoice, TextChoice, TypedRow, parse_amount,
     parse_as, parse_bins, parse_cost, parse_decimal, parse_delimiter, parse_discriminant, parse_exponent,
-    parse_floor, parse_half_life, parse_level, parse_numbers_or_auto, parse_part, parse_prior,
-    parse_probability, parse_row, parse_select, parse_set, parse_smoothing, parse_text_model, parse_threads,
-    parse_threshold,
+    parse_floor, parse_half_life, parse_ham_loss, parse_level, parse_numbers_or_auto, parse_part,
+    parse_prior, parse_probability, parse_row, parse_select, parse_set, parse_smoothing, parse_text_model,
+    parse_threads, parse_threshold,
 };
 
 /// Naive Bayes for anything that can be counted.
@@ -67,6 +67,8 @@ pub(crate) enum Command {
     Forget(ForgetArgs),
     /// Add several models together: the same as one trained on all their data
     Merge(MergeArgs),
+    /// Filter mail: verdicts where it is delivered, and lessons that are never lost
+    Mail(MailArgs),
     /// Answer over HTTP: predict, explain, learn and forget, and a page in the browser
     #[cfg(feature = "serve")]
     Serve(crate::commands::serve::ServeArgs),
@@ -821,6 +823,119 @@ pub(crate) struct MergeArgs {
     /// Say what the sum would be, and write nothing
     #[arg(help_heading = "Output", long)]
     pub(crate) dry_run: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Exit codes: 0 spam or done, 1 another class, 2 unsure, 3 failed.
+
+Examples:
+  priory mail learn spam Mail/Junk
+  priory mail check < message
+  priory mail filter < message | sendmail -oi me")]
+pub(crate) struct MailArgs {
+    /// The folder in which lessons are kept, for example `mail --store /var/lib/priory/alice status`
+    /// [default: $PRIORY_MAIL, or priory/mail in $XDG_DATA_HOME or ~/.local/share]
+    #[arg(long, global = true, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    pub(crate) store: Option<PathBuf>,
+    #[command(subcommand)]
+    pub(crate) command: MailCommand,
+}
+
+/// When a mail is spam.
+#[derive(Debug, Args)]
+pub(crate) struct RuleArgs {
+    /// The class that is spam, for example `mail check --spam junk < message`
+    #[arg(long, value_name = "CLASS", default_value = "spam")]
+    pub(crate) spam: String,
+    /// How many spams let through are as bad as one wanted mail lost, for example `mail check --ham-loss 1000 < message`: spam is
+    /// what has at least the probability 1000/1001
+    #[arg(long, value_name = "SPAMS", default_value_t = 99.0, value_parser = parse_ham_loss)]
+    pub(crate) ham_loss: f64,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum MailCommand {
+    /// Say what a mail is: the verdict and the probability of spam; the exit code says it too
+    #[command(after_help = "Example:\n  priory mail check < message")]
+    Check {
+        /// The message, or the first of a mailbox [default: standard input]
+        #[arg(value_hint = ValueHint::FilePath)]
+        message: Option<PathBuf>,
+        #[command(flatten)]
+        rule: RuleArgs,
+        /// How to print the verdict
+        #[arg(long, value_enum, default_value_t)]
+        format: Format,
+    },
+    /// Pass a mail from standard input to standard output, with the verdict in its header
+    ///
+    /// `X-Priory: spam 0.9983 (…)` and `X-Priory-Id` are added, and such fields of others taken out. If anything fails, the mail
+    /// passes unchanged, and the exit code is 3.
+    #[command(after_help = "Example, for procmail:\n  :0fw\n  | priory mail filter")]
+    Filter {
+        #[command(flatten)]
+        rule: RuleArgs,
+        /// End with exit code 75 if something fails, so that the mail is delivered later: `mail filter --tempfail`
+        #[arg(long)]
+        tempfail: bool,
+    },
+    /// Learn that mails are of a class; what is known already counts once, and what was of another class is moved
+    #[command(
+        after_help = "Examples:\n  priory mail learn spam Mail/Junk\n  priory mail learn ham < message"
+    )]
+    Learn {
+        /// The class: spam, ham, or any other word
+        class: String,
+        /// Messages, mbox files, Maildirs, MH folders, or folders or archives of them [default: one message on standard input]
+        #[arg(value_hint = ValueHint::AnyPath)]
+        mailboxes: Vec<String>,
+    },
+    /// Take back what was learnt of mails, as if it had never been
+    #[command(after_help = "Example:\n  priory mail forget < message")]
+    Forget {
+        /// Where the mails are [default: one message on standard input]
+        #[arg(value_hint = ValueHint::AnyPath)]
+        mailboxes: Vec<String>,
+    },
+    /// Move mails that were learnt to another class
+    #[command(after_help = "Example:\n  priory mail move ham < message")]
+    Move {
+        /// The class that they are of after all
+        class: String,
+        /// Where the mails are [default: one message on standard input]
+        #[arg(value_hint = ValueHint::AnyPath)]
+        mailboxes: Vec<String>,
+    },
+    /// Show what speaks for and against spam in a mail, in bits that add up
+    #[command(after_help = "Example:\n  priory mail explain < message")]
+    Explain {
+        /// The message, or the first of a mailbox [default: standard input]
+        #[arg(value_hint = ValueHint::FilePath)]
+        message: Option<PathBuf>,
+        /// How many tokens to list, for example `mail explain --top 50 < message`
+        #[arg(long, value_name = "N", default_value_t = 20)]
+        top: usize,
+        /// The class that is spam, for example `mail explain --spam junk < message`
+        #[arg(long, value_name = "CLASS", default_value = "spam")]
+        spam: String,
+    },
+    /// Say how many mails of each class were learnt
+    #[command(after_help = "Example:\n  priory mail status")]
+    Status {
+        /// How to print it
+        #[arg(long, value_enum, default_value_t)]
+        format: Format,
+    },
+    /// Write the lessons anew without what was forgotten, and judge the model anew
+    #[command(after_help = "Example:\n  priory mail compact")]
+    Compact,
+    /// Write the model to a file that `predict`, `explain`, `show` and the other commands read
+    #[command(after_help = "Example:\n  priory mail export mail.priory")]
+    Export {
+        /// The file
+        #[arg(value_hint = ValueHint::FilePath)]
+        model: PathBuf,
+    },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

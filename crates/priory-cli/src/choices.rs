@@ -112,6 +112,12 @@ pub(crate) fn parse_delimiter(text: &str) -> Result<u8, String> {
     }
 }
 
+/// How many spams let through are as bad as one wanted mail lost.
+pub(crate) fn parse_ham_loss(text: &str) -> Result<f64, String> {
+    let number = text.parse::<f64>().ok().filter(|number| (1.0..=1e9).contains(number));
+    number.ok_or_else(|| format!("`{text}` is not a number from 1 to 1e9"))
+}
+
 impl InputArgs {
     /// Opens a table as these flags say.
     pub(crate) fn open(&self, path: &str) -> anyhow::Result<Table> {

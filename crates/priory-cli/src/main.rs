@@ -35,6 +35,7 @@ fn main() -> ExitCode {
     }
     let threads = cli.threads.unwrap_or_else(|| thread::available_parallelism().map_or(1, NonZeroUsize::get));
     let result = match cli.command {
+        Command::Mail(args) => return commands::mail::run(&args, threads),
         Command::Schema(args) => commands::schema::run(&args),
         Command::Train(args) => commands::train::run(&args, threads),
         Command::Sql(args) => commands::sql::run(&args),

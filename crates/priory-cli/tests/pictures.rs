@@ -98,7 +98,7 @@ fn a_picture_does_not_depend_on_order_or_split() {
 fn a_picture_is_well_formed_whatever_the_names_are() {
     let folder = folder();
     // The category tells the class most of the time, so that explanations have something to say about it.
-    let class = |i: usize| ["<b>", "a&b"][usize::from(i % 3 == 0 || i % 7 == 0)];
+    let class = |i: usize| ["<b>", "a&b"][usize::from(i.is_multiple_of(3) || i.is_multiple_of(7))];
     let rows: String = (0..60).map(|i| format!("{}.5,{},{}\n", i * i % 37, i % 3, class(i))).collect();
     let odd = format!("\"x \"\"<&>\u{1b}[31m\",\"]]>\",y\n{rows}");
     fs::write(folder.path().join("odd.csv"), odd).unwrap();

@@ -20,6 +20,14 @@ pub enum Error {
         /// What the system says.
         cause: io::Error,
     },
+    /// A class has a name that cannot stand everywhere where classes stand.
+    #[error(
+        "the class {class} is not a word of at most 64 letters, digits and the signs - _ . @, which begins with a letter or a digit"
+    )]
+    Class {
+        /// The class.
+        class: String,
+    },
     /// There is not even a header.
     #[error("{name}: the table is empty, it does not even have a header")]
     Empty {

@@ -373,6 +373,31 @@ fn is_separator(line: &[u8]) -> bool {
     time && rest.split(u8::is_ascii_whitespace).any(is_year)
 }
 
+/// The messages of a mailbox, one after the other: of a file, a folder or an archive.
+pub struct Messages {
+    mailbox: Mailbox,
+}
+
+impl Messages {
+    /// Opens a mailbox.
+    ///
+    /// # Errors
+    /// If it is not there, or is a folder without mails.
+    pub fn open(path: &str) -> Result<Self> {
+        Ok(Messages { mailbox: Mailbox::open(path)? })
+    }
+}
+
+impl Iterator for Messages {
+    type Item = Result<Vec<u8>>;
+
+    /// The next message. Of a very long one, just the beginning is there.
+    fn next(&mut self) -> Option<Result<Vec<u8>>> {
+        let message = self.mailbox.next_message().transpose()?;
+        Some(message.map(|message| message.text))
+    }
+}
+
 /// Fills batches with mails.
 pub(crate) struct MailParser {
     plan: Arc<Plan>,

@@ -25,6 +25,9 @@ use crate::reader::held;
 
 pub mod journal;
 
+/// How the names of files begin and end that are not finished yet.
+pub(crate) const UNFINISHED_NAME: (&str, &str) = (".priory-", ".tmp");
+
 /// The contents of a file.
 ///
 /// # Errors
@@ -150,6 +153,15 @@ pub struct NewFile {
     output: Output,
 }
 
+/// Who may read a file that was not there before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Readers {
+    /// Who may read any new file.
+    Anyone,
+    /// Nobody else.
+    Owner,
+}
+
 enum Output {
     /// A file that will replace the one at this path.
     Replacement(TemporaryFile, PathBuf),
@@ -163,9 +175,26 @@ impl NewFile {
     /// # Errors
     /// If no file can be created there.
     pub fn create(path: impl AsRef<Path>) -> Result<Self> {
-        let path = path.as_ref();
-        let output = Output::create(path).map_err(|cause| failed(path, "written", cause))?;
+        Self::create_for(path.as_ref(), Readers::Anyone)
+    }
+
+    /// Starts to write a file that will have this path, and that nobody but its owner may read, in whatever folder it is. One
+    /// that is there already keeps its permissions.
+    ///
+    /// # Errors
+    /// If no file can be created there.
+    pub fn create_private(path: impl AsRef<Path>) -> Result<Self> {
+        Self::create_for(path.as_ref(), Readers::Owner)
+    }
+
+    fn create_for(path: &Path, readers: Readers) -> Result<Self> {
+        let output = Output::create(path, readers).map_err(|cause| failed(path, "written", cause))?;
         Ok(NewFile { path: path.to_owned(), output })
+    }
+
+    /// The path that the file will have.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
     }
 
     /// Writes what `write` writes.
@@ -254,7 +283,7 @@ fn failed(path: &Path, action: &'static str, cause: io::Error) -> Error {
 
 impl Output {
     /// Opens what is to be written to.
-    fn create(path: &Path) -> io::Result<Output> {
+    fn create(path: &Path, readers: Readers) -> io::Result<Output> {
         if let Some(open) = open_descriptor(path) {
             return open.map(Output::Direct);
         }
@@ -262,7 +291,7 @@ impl Output {
             Ok(metadata) => Some(metadata),
             Err(error) if error.kind() == io::ErrorKind::NotFound => match fs::read_link(path) {
                 // The link leads to a file that does not exist yet.
-                Ok(leads_to) => return Output::create(&directory_of(path).join(leads_to)),
+                Ok(leads_to) => return Output::create(&directory_of(path).join(leads_to), readers),
                 Err(_) => None,
             },
             Err(error) => return Err(error),
@@ -271,7 +300,8 @@ impl Output {
             return Ok(Output::Direct(OpenOptions::new().write(true).open(path)?));
         }
         let target = if existing.is_some() { fs::canonicalize(path)? } else { path.to_owned() };
-        Ok(Output::Replacement(TemporaryFile::create(directory_of(&target), existing.as_ref())?, target))
+        let temporary = TemporaryFile::create(directory_of(&target), existing.as_ref(), readers)?;
+        Ok(Output::Replacement(temporary, target))
     }
 
     fn file_mut(&mut self) -> &mut File {
@@ -325,13 +355,13 @@ struct TemporaryFile {
 
 impl TemporaryFile {
     /// A new file with the permissions of the one that it is to replace.
-    fn create(directory: &Path, existing: Option<&Metadata>) -> io::Result<Self> {
+    fn create(directory: &Path, existing: Option<&Metadata>, readers: Readers) -> io::Result<Self> {
         let mut builder = tempfile::Builder::new();
-        builder.prefix(".priory-").suffix(".tmp");
-        // A file that is new has the permissions that any new file has. Otherwise nobody may open it who may not open the
-        // old one, not even before its permissions are set.
+        builder.prefix(UNFINISHED_NAME.0).suffix(UNFINISHED_NAME.1);
+        // A file that is new has the permissions that any new file has, unless it is private. Otherwise nobody may open it
+        // who may not open the old one, not even before its permissions are set.
         #[cfg(unix)]
-        if existing.is_none() {
+        if existing.is_none() && readers == Readers::Anyone {
             builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
         }
         let mut unfinished = held(&UNFINISHED);
@@ -479,7 +509,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("model.priory");
         fs::write(&path, b"old").unwrap();
-        let mut temporary = TemporaryFile::create(directory.path(), None).unwrap();
+        let mut temporary = TemporaryFile::create(directory.path(), None, Readers::Anyone).unwrap();
         temporary.file.write_all(b"half of the ne").unwrap();
         assert_eq!(names_in(directory.path()).len(), 2);
         // A directory cannot be replaced by a file, so this rename fails.

@@ -8,6 +8,7 @@ pub(crate) mod features;
 pub(crate) mod forget;
 pub(crate) mod judge;
 pub(crate) mod learn;
+pub(crate) mod mail;
 pub(crate) mod manual;
 pub(crate) mod merge;
 pub(crate) mod plot;

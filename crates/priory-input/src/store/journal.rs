@@ -64,8 +64,16 @@ impl Journal {
     /// # Errors
     /// If it cannot be written.
     pub fn create<R: AsRef<[u8]>>(path: &Path, head: &[u8], records: &[R]) -> Result<Journal> {
+        Journal::create_as(NewFile::create(path)?, head, records)
+    }
+
+    /// Like [`create`](Self::create), as this file.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn create_as<R: AsRef<[u8]>>(mut file: NewFile, head: &[u8], records: &[R]) -> Result<Journal> {
         let mark = RandomState::new().build_hasher().finish().to_le_bytes();
-        let mut file = NewFile::create(path)?;
+        let path = file.path().to_owned();
         let (mut end, mut groups) = (HEAD, 0);
         file.fill(|file| {
             file.write_all(BEGINNING)?;
@@ -78,9 +86,9 @@ impl Journal {
             file.write_all(&others)
         })?;
         file.finish()?;
-        let opened = OpenOptions::new().read(true).write(true).open(path);
-        let file = opened.map_err(|cause| failed(path, "opened", cause))?;
-        Ok(Journal { path: path.to_owned(), file, mark, groups, end, is_lost: false })
+        let opened = OpenOptions::new().read(true).write(true).open(&path);
+        let file = opened.map_err(|cause| failed(&path, "opened", cause))?;
+        Ok(Journal { path, file, mark, groups, end, is_lost: false })
     }
 
     /// Opens a journal and hands all records to `visit`, in their order.

@@ -112,6 +112,16 @@ impl ModelFile {
         &self.settings
     }
 
+    /// How many rows were learnt.
+    pub fn rows(&self) -> u64 {
+        self.statistics.rows()
+    }
+
+    /// Whether it was judged how much what the columns say is worth.
+    pub fn is_judged(&self) -> bool {
+        self.judgement.is_some()
+    }
+
     /// The classes, in canonical order.
     pub fn classes(&self) -> impl ExactSizeIterator<Item = &str> {
         self.statistics.classes.names()

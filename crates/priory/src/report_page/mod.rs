@@ -146,10 +146,7 @@ impl Told<'_> {
                 }
                 if named.len() > MOST_NOMOGRAMS {
                     let others = names(named[MOST_NOMOGRAMS..].iter().map(|(_, class)| class.as_str()), 12);
-                    body.paragraph(
-                        "soft",
-                        &format!("Not drawn: {others}. priory plot --nomogram --class draws them."),
-                    );
+                    body.paragraph("soft", &format!("Not drawn: {others}."));
                 }
             }
         }

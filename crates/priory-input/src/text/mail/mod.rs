@@ -108,6 +108,11 @@ impl Mail {
         &self.texts[column]
     }
 
+    /// The texts of all columns.
+    pub fn texts(&self) -> Vec<String> {
+        self.texts.to_vec()
+    }
+
     /// The text of the column with this name.
     pub fn column(&self, name: &str) -> Option<&str> {
         MAIL_COLUMNS.iter().position(|column| *column == name).map(|column| self.text_of(column))
